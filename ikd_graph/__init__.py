@@ -3,7 +3,7 @@
 `IKD` is the estimator, `diagnose` says what an embedding can be worth, `compare` compares
 strategies and other methods, `inspect_cliques` looks into cliques, `columns` names the columns that
 make a map, `loadings` those that change at a point of it, `dubious` the rows that lie wrong on it,
-`align` brings sessions into one frame;
+`topology` counts loops, `align` brings sessions into one frame;
 `strategies`, `graph`, `refine`, `kernels` and `missing` hold the objects they take; `similarity`,
 `covariance`, `graph`, `cliques`, `blockwise`, `geodesics`, `eigen` and `gplvm` are the functions it
 is made of; `paper` has the published method on one page; `tl` takes annotated matrices (AnnData),
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .jobs.cliques import inspect_cliques
     from .jobs.compare import compare
     from .jobs.diagnose import diagnose
+    from .jobs.topology import topology
     from .maps.columns import columns
     from .maps.dubious import dubious
     from .maps.loadings import loadings
@@ -52,6 +53,7 @@ __all__ = [
     "similarity",
     "strategies",
     "tl",
+    "topology",
 ]
 
 _HOMES = {
@@ -63,6 +65,7 @@ _HOMES = {
     "dubious": ".maps.dubious",
     "inspect_cliques": ".jobs.cliques",
     "loadings": ".maps.loadings",
+    "topology": ".jobs.topology",
 }
 
 

@@ -1,0 +1,215 @@
+"""Pieces, loops and voids of a table, a similarity or a graph, each with a p value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.spatial.distance import pdist, squareform
+from sklearn.utils.validation import check_is_fitted
+
+from .._base.as_table import row_names
+from .._base.format import format_number
+from .._base.table import evenly_spaced, some_rows
+from .._base.types import Floats, Integers
+from .._base.validation import naming_rows, whole
+from .._base.warn import no_warnings
+from ..chance import LEVEL
+from ..datasets import Dataset
+from ..estimator import IKD
+from ..graph import CsrGraph
+from ..similarity import GIVEN, Similarity
+from ._persistence import PAIRS, PAIRS_OF_VOIDS, Feature, cycle, loops_or_voids, pieces
+from .cliques import _as_dataset, _given_graph
+from .topology_result import Complex, Topology
+
+__all__ = ["Topology", "topology"]
+
+_ROWS, _ROWS_OF_VOIDS = 1000, 300
+"""Rows whose loops, and voids, are sought; of more, as many evenly spaced ones are looked at."""
+
+_FEWEST = 4
+"""Points that a loop has at least."""
+
+
+def topology(X: Any, *, n_components: int = 2, voids: bool = True, **settings: Any) -> Topology:
+    """Count the pieces, loops and voids of a table, a similarity, a graph or a fitted model.
+
+    Points are joined as their dissimilarity allows, the most similar pairs first, and all cliques
+    are filled in. A loop, or a void, that stays open for longer than chance leaves open has a
+    small p value: that of the universal null of persistent homology (Bobrowski and Skraba,
+    Scientific Reports 2023) for the largest of so many. Two complexes are looked at, and both
+    count in a p value: of the rows as the fit compares them, and of their map with one dimension
+    more than the coordinates. Pieces are parts of at least 5 % of the rows that lie further apart
+    than the gaps of one connected curve do.
+
+    Parameters
+    ----------
+    X : array_like, DataFrame, Dataset, networkx.Graph, scipy sparse, CsrGraph or IKD
+        A table, whose rows are points; a similarity of all pairs with ``affinity="precomputed"``
+        or ``"precomputed_distance"``; a graph of networkx, a square sparse matrix or a `CsrGraph`,
+        whose edges are taken as they are; or a fitted `IKD`, whose rows are compared as it did.
+        Of more than 1 000 rows as many evenly spaced ones are looked at, for voids 300. The
+        dissimilarity of rows is their distance as they are compared, ``sqrt(2 - 2 r)`` of
+        correlations; of nodes it is 1 / weight, so that strong edges come first, and pairs without
+        an edge are never joined. Without weights all edges are there at once: features are those of
+        the clique complex itself, and have no p values.
+    n_components : int
+        Coordinates of the map, which gets one more. A fitted model brings its own.
+    voids : bool
+        Whether to look for voids: .6 s of 300 rows, up to a minute of a dense graph.
+    **settings
+        Parameters of `IKD` for a table or a similarity: ``affinity``, ``missing``, ``graph``, ...
+        By default ``strategy="geodesic"`` and ``refine="stress"``, and the columns choose the rest.
+
+    Returns
+    -------
+    Topology
+        Prints what was found; ``betti_numbers``, ``n_loops``, ``features`` (a table),
+        ``circular_coordinate(k)``, ``plot()``.
+
+    Raises
+    ------
+    ImportError
+        If ripser, the extra ``topology``, is not installed.
+    ValueError
+        If X is none of these, a setting does not apply to it, it has fewer than 4 points, or it is
+        a graph of more than 1 000 nodes or 100 000 edges (20 000 with voids).
+
+    Notes
+    -----
+    The null is that of independent rows. Rows that follow one another slowly can close a loop by
+    chance no more often than others did (docs/decisions/026-topology.md).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import ikd_graph
+    >>> angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 100)
+    >>> ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> found = ikd_graph.topology(ring)
+    >>> found.betti_numbers
+    (1, 1, 0)
+    >>> found.circular_coordinate().shape
+    (100,)
+
+    A graph of networkx; this one has edges without weights:
+
+    >>> import networkx as nx
+    >>> ikd_graph.topology(nx.cycle_graph(6)).betti_numbers
+    (1, 1, 0)
+    """
+    whole(1)("n_components", n_components)
+    fitted, table = (X if isinstance(X, IKD) else None), X.X if isinstance(X, Dataset) else X
+    given = None if "affinity" in settings or fitted else _given_graph(table)
+    if (given or fitted) and settings:
+        raise ValueError(
+            f"X must be a table or a similarity to be worked with by settings, got a "
+            f"{type(X).__name__} with {', '.join(settings)}; what is given is looked at as it is"
+        )
+    names: Sequence[Any] = row_names(X)
+    if fitted is not None:
+        check_is_fitted(fitted)
+        if fitted.model_.similarity.is_graph:
+            given = fitted.graph_, names
+        else:
+            table, settings = _as_compared(fitted)
+            n_components = fitted.n_components_
+    if given:
+        return _of_graph(*given, voids)
+    if fitted is None:
+        data = _as_dataset(X, settings.get("affinity") in GIVEN)
+        table, names = data.X, data.row_names
+    whole(_FEWEST, cure="fewer have no loop")("the number of rows of X", table.shape[0])
+    chosen = evenly_spaced(table.shape[0], _ROWS)
+    rows = some_rows(table, chosen)
+    rows = rows[:, chosen] if settings.get("affinity") in GIVEN else rows
+    options = {"strategy": "geodesic", "refine": "stress", **settings}
+    with no_warnings(), naming_rows([names[k] for k in chosen] if len(names) else ()):
+        # The map is a means: what its fit warns of are its coordinates.
+        own = IKD(n_components + 1, **options).fit(rows)
+    model, n_tests = own.model_, 2 + voids
+    of_map = squareform(pdist(model.points))
+    complexes = (
+        _complex("rows", _distances(model.similarity), n_tests),
+        _complex("map", of_map, n_tests, _ROWS_OF_VOIDS if voids else 0),
+    )
+    return _result(complexes, chosen[model.first], names)(
+        _inverse=model.inverse, _chosen=chosen, _table=table, _map=own, _fitted=fitted
+    )
+
+
+def _as_compared(fitted: IKD) -> tuple[Any, dict[str, Any]]:
+    """Return the table of a fitted model, or values between its rows, and how it compares them."""
+    model = fitted.model_
+    settings = {"affinity": model.settings.affinity, "missing": fitted.missing}
+    if model.rows is not None:
+        return model.rows, settings
+    similarity = model.similarity
+    is_distance = similarity.affinity.euclidean
+    values = _distances(similarity) if is_distance else similarity.matrix()
+    return values[np.ix_(model.inverse, model.inverse)], settings
+
+
+def _distances(similarity: Similarity) -> Floats:
+    """Return how far points are apart as they are compared, (u, u); inf if it is not known."""
+    squares = np.maximum(2.0 - 2.0 * similarity.matrix(), 0.0)
+    np.fill_diagonal(squares, 0.0)
+    return similarity.unit * np.sqrt(squares)
+
+
+def _complex(of: str, dissimilarity: Floats, n_tests: int, rows_of_voids: int = 0) -> Complex:
+    """Return the features of a complex; voids are those of so many of its points."""
+    few, voids = evenly_spaced(len(dissimilarity), rows_of_voids), list[Feature]()
+    if rows_of_voids:
+        part = dissimilarity[np.ix_(few, few)]
+        voids = loops_or_voids(part, 2, PAIRS_OF_VOIDS, n_tests)
+    # Of pieces there are two tests, whether voids are sought or not.
+    parts = pieces(dissimilarity, min(n_tests, 2))
+    loops = loops_or_voids(dissimilarity, 1, PAIRS, n_tests)
+    return Complex(of, dissimilarity, (parts, loops, voids))
+
+
+def _of_graph(g: CsrGraph, names: Sequence[Any], voids: bool) -> Topology:
+    """Return the topology of the clique complex of a graph, the strongest edges first."""
+    most = PAIRS_OF_VOIDS if voids else PAIRS
+    if not _FEWEST <= g.n_nodes <= _ROWS or g.n_edges > most:
+        cure = f"; voids=False takes {format_number(PAIRS)} edges" * voids
+        raise ValueError(
+            f"a graph must have {_FEWEST} to {format_number(_ROWS)} nodes and at most "
+            f"{format_number(most)} edges, got {g.n_nodes} nodes and {g.n_edges} edges; pass its "
+            f"densest part (networkx.k_core), or the table that it is made of{cure}"
+        )
+    if g.n_edges and not g.weights.min() > 0.0:
+        raise ValueError(
+            f"weights of edges must be positive, the strongest the largest, got "
+            f"{g.weights.min():.3g}; weigh distances d by 1 / d"
+        )
+    dissimilarity = np.full((g.n_nodes, g.n_nodes), np.inf)
+    dissimilarity[g.rows, g.indices] = 1.0 / g.weights
+    np.fill_diagonal(dissimilarity, 0.0)
+    every = np.arange(g.n_nodes)
+    own = _complex("graph", dissimilarity, 1 + voids, g.n_nodes if voids else 0)
+    return _result((own,), every, names)(_inverse=every, _chosen=every)
+
+
+def _result(
+    complexes: tuple[Complex, ...], points: Integers, names: Sequence[Any]
+) -> Callable[..., Topology]:
+    """Return what makes a record of complexes, the table of their features filled in."""
+    lines = []
+    for own in complexes:
+        for feature in chain(*own.features):
+            rows = feature.points
+            if rows is None and feature.cocycle is not None and not feature.p_value > LEVEL:
+                rows = cycle(own.dissimilarity, feature)
+            numbers = [] if rows is None else points[rows].tolist()
+            rows = [names[k] for k in numbers] if len(names) else numbers
+            lines.append((feature.degree, own.of, *feature[1:4], rows))
+    columns = ["degree", "of", "birth", "death", "p_value", "rows"]
+    table = pd.DataFrame(lines, columns=columns).sort_values(["degree", "p_value"], kind="stable")
+    return partial(Topology, table.reset_index(drop=True), complexes, points)
