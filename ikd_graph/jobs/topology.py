@@ -211,5 +211,6 @@ def _result(
             rows = [names[k] for k in numbers] if len(names) else numbers
             lines.append((feature.degree, own.of, *feature[1:4], rows))
     columns = ["degree", "of", "birth", "death", "p_value", "rows"]
-    table = pd.DataFrame(lines, columns=columns).sort_values(["degree", "p_value"], kind="stable")
+    table = pd.DataFrame(lines, columns=columns)
+    table = table.sort_values(["degree", "p_value"], kind="stable", na_position="first")
     return partial(Topology, table.reset_index(drop=True), complexes, points)

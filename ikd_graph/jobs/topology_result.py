@@ -104,7 +104,7 @@ class Topology:
     @property
     def sentence(self) -> str:
         """How many loops there are, and what may run around in circles."""
-        return self._count(1) + ": time of day, heading, cell cycle?" * bool(self.n_loops)
+        return self._count(1) + ": time of day, heading, cell cycle?" * bool(self.n_loops and self._map)
 
     def sentences(self) -> list[str]:
         """Say how many pieces, loops and voids there are, and how many rows were looked at.
@@ -175,8 +175,9 @@ class Topology:
         Returns
         -------
         (n,) ndarray of float64
-            Angles in [0, 2 pi); equal rows have one. With ``return_std`` a tuple of these and
-            their standard errors in radians, (n,), at most that of an angle nothing is known of.
+            Angles in [0, 2 pi), equal rows have one; NaN for nodes of a graph that no path joins
+            to the loop. With ``return_std`` a tuple of these and their standard errors in radians,
+            (n,), at most that of an angle nothing is known of.
 
         Raises
         ------
