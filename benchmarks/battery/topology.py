@@ -3,8 +3,8 @@
     OMP_NUM_THREADS=1 python benchmarks/battery/topology.py [--tables 200] [--half even] \
         [--what shapes real angles seconds] [--out FILE]
 
-A table is a sample of the model over a shape: 80 to 300 rows, 60 to 400 columns, noise of .3 to 1 of
-the signal's standard deviation; noise alone, and rows that walk or follow one another, are no
+A table is a sample of the model over a shape: 80 to 300 rows, 60 to 400 columns, noise of .3 to 1
+of the signal's standard deviation; noise alone, and rows that walk or follow one another, are no
 samples. Settings were chosen on the even half of the seeds; the odd one was looked at once. Real
 tables are those of `IKD_GRAPH_DATA`, scikit-learn and statsmodels. Angles are compared by the
 circular correlation of Fisher and Lee, and the median of the absolute error.

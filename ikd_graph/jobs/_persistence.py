@@ -33,13 +33,19 @@ own variance. To fill in those of 500 points takes minutes, and none stands out.
 _DRAWS = 9_999
 """Samples of the universal null: the least p value of a test is 1 / 10 000."""
 
+_FEW = 20
+"""Features below which their mean is not known: fewer are filled up with typical ones."""
+
+_TYPICAL = {1: -2.2, 2: -3.5}
+"""Mean of log log(death / birth) by degree, of points at random in as few dimensions as have such
+features: -2.2 of loops in the plane and -2.4 in space, -3.5 of voids in space, whatever the number
+of points; in more dimensions it is less (docs/decisions/026-topology.md)."""
+
 _PRIME = 47
 """Field of the coefficients: cocycles with small numbers are lifted from it to whole numbers."""
 
 _PIECE, _FRACTION = 5, 0.05
 """Points, and fraction of them, that a piece has at least: an outlying row is none."""
-
-_SEED = 0
 
 
 class Feature(NamedTuple):
@@ -76,6 +82,8 @@ def loops_or_voids(
     """
     n, lengths = len(dissimilarity), squareform(dissimilarity, checks=False)
     known = np.sort(lengths[np.isfinite(lengths)])
+    if not known.size:
+        return []
     is_crowded = False
     if degree == 1 and _NEAR * n < min(known.size, most):
         first = ripser(dissimilarity, maxdim=1, thresh=float(known[_NEAR * n]))["dgms"][1]
@@ -89,7 +97,7 @@ def loops_or_voids(
     found = ripser(dissimilarity, maxdim=degree, thresh=limit, coeff=field, do_cocycles=loops)
     births, deaths = found["dgms"][degree].astype(np.float64).T
     deaths[np.isinf(deaths)] = last
-    p_values = np.minimum(n_tests * universal_p_values(births, deaths), 1.0)
+    p_values = np.minimum(n_tests * universal_p_values(births, deaths, degree), 1.0)
     p_values = np.ones(births.size) if is_crowded else p_values
     order = np.lexsort((births, np.nan_to_num(p_values))).tolist()
     cocycles = found["cocycles"][1] if loops else [None] * births.size
@@ -98,29 +106,35 @@ def loops_or_voids(
     return [each[k]._replace(cocycle=cocycles[k]) for k in order]
 
 
-def universal_p_values(births: Floats, deaths: Floats) -> Floats:
-    """Return the p value of each feature of a degree of 1 or more, NaN of what is never filled in.
+def universal_p_values(births: Floats, deaths: Floats, degree: int) -> Floats:
+    """Return the p value of each feature of degree 1 or 2, NaN of what is never filled in.
 
     Of points without features ``l = log log(death / birth)``, less its mean, has the distribution
-    of ``log E - mean`` of exponential E, whatever the points are (Bobrowski and Skraba, Scientific
-    Reports 2023). A p value is the probability that the largest of as many is as large.
+    of ``log E``, less its mean, of exponential E, whatever the points are (Bobrowski and Skraba,
+    Scientific Reports 2023). A p value is the probability that the largest of as many is as large.
     """
     known = (births > 0.0) & np.isfinite(deaths)
     p_values = np.where(np.isinf(deaths), np.nan, 1.0)
     if known.any():
         size = np.log(np.log(deaths[known] / births[known]))
-        least = _largest_of(size.size)
-        larger = _DRAWS - np.searchsorted(least, size - size.mean())
-        p_values[known] = (1.0 + larger) / (1.0 + _DRAWS)
+        n_typical = max(_FEW - size.size, 0)
+        mean = (size.sum() + n_typical * _TYPICAL[degree]) / (size.size + n_typical)
+        largest = _largest_of(size.size, n_typical)
+        n_smaller = np.searchsorted(largest, size - mean)
+        p_values[known] = (1.0 + largest.size - n_smaller) / (1.0 + largest.size)
     return p_values
 
 
 @lru_cache(maxsize=16)
-def _largest_of(m: int) -> Floats:
-    """Return the largest of m log exponentials less their mean, of many samples, ascending."""
-    rng = np.random.default_rng(_SEED)
+def _largest_of(m: int, n_typical: int) -> Floats:
+    """Return the largest of m log exponentials less their mean, of many samples, ascending.
+
+    The mean has so many typical values, of the known mean of a log exponential, as well.
+    """
+    rng = np.random.default_rng(0)
     drawn = (np.log(rng.exponential(size=m)) for _ in range(_DRAWS))
-    return np.sort([each.max() - each.mean() for each in drawn])
+    typical, count = -np.euler_gamma * n_typical, m + n_typical
+    return np.sort([each.max() - (each.sum() + typical) / count for each in drawn])
 
 
 def pieces(dissimilarity: Floats, n_tests: int = 1) -> list[Feature]:
@@ -143,17 +157,19 @@ def pieces(dissimilarity: Floats, n_tests: int = 1) -> list[Feature]:
     never = ~np.isfinite(lengths)
     lengths = np.where(never, 1.0 + 2.0 * lengths[~never].max(initial=0.0), lengths)
     members, inside = [*np.arange(n)[:, None]], [0.0] * n
-    least, m, parted = max(_PIECE, _FRACTION * n), n - 1, list[Feature]()
+    least, parted = max(_PIECE, _FRACTION * n), list[Feature]()
     for first, second, height, _ in linkage(lengths, "single").tolist():
         few, many = sorted((members[int(first)], members[int(second)]), key=len)
         widest = max(inside[int(first)], inside[int(second)])
         if few.size >= least and labels[few[0]] == labels[many[0]]:
-            ratio = height / widest if widest else np.inf
+            ratio, m = height / widest if widest else np.inf, few.size + many.size - 1.0
             p_value = float(np.exp(np.log(m * (m - 1.0)) + betaln(1.0 + ratio, m - 1.0)))
-            parted.append(Feature(0, 0.0, height, min(n_tests * p_value, 1.0), np.sort(few)))
+            parted.append(Feature(0, 0.0, height, p_value, np.sort(few)))
         members.append(np.append(few, many))
         inside.append(height)
-    return found + sorted(parted, key=lambda part: part.p_value)
+    parted.sort(key=lambda part: part.p_value)
+    n_tests *= len(parted)
+    return found + [part._replace(p_value=min(n_tests * part.p_value, 1.0)) for part in parted]
 
 
 def cycle(dissimilarity: Floats, loop: Feature) -> Integers:

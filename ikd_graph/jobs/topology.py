@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -115,7 +114,8 @@ def topology(X: Any, *, n_components: int = 2, voids: bool = True, **settings: A
     if fitted is not None:
         check_is_fitted(fitted)
         if fitted.model_.similarity.is_graph:
-            given = fitted.graph_, names
+            assert fitted.graph_ is not None
+            given = fitted.graph_, tuple(names)
         else:
             table, settings = _as_compared(fitted)
             n_components = fitted.n_components_
@@ -138,9 +138,11 @@ def topology(X: Any, *, n_components: int = 2, voids: bool = True, **settings: A
         _complex("rows", _distances(model.similarity), n_tests),
         _complex("map", of_map, n_tests, _ROWS_OF_VOIDS if voids else 0),
     )
-    return _result(complexes, chosen[model.first], names)(
-        _inverse=model.inverse, _chosen=chosen, _table=table, _map=own, _fitted=fitted
-    )
+    points = chosen[model.first]
+    return Topology(
+        _features(complexes, points, names), complexes, points, model.inverse, chosen, table, own,
+        fitted,
+    )  # fmt: skip
 
 
 def _as_compared(fitted: IKD) -> tuple[Any, dict[str, Any]]:
@@ -194,23 +196,24 @@ def _of_graph(g: CsrGraph, names: Sequence[Any], voids: bool) -> Topology:
     np.fill_diagonal(dissimilarity, 0.0)
     every = np.arange(g.n_nodes)
     own = _complex("graph", dissimilarity, 1 + voids, g.n_nodes if voids else 0)
-    return _result((own,), every, names)(_inverse=every, _chosen=every)
+    return Topology(_features((own,), every, names), (own,), every, every, every)
 
 
-def _result(
+def _features(
     complexes: tuple[Complex, ...], points: Integers, names: Sequence[Any]
-) -> Callable[..., Topology]:
-    """Return what makes a record of complexes, the table of their features filled in."""
+) -> pd.DataFrame:
+    """Return the table of the features of complexes, with the rows of X that they are of."""
     lines = []
     for own in complexes:
         for feature in chain(*own.features):
-            rows = feature.points
-            if rows is None and feature.cocycle is not None and not feature.p_value > LEVEL:
-                rows = cycle(own.dissimilarity, feature)
-            numbers = [] if rows is None else points[rows].tolist()
-            rows = [names[k] for k in numbers] if len(names) else numbers
-            lines.append((feature.degree, own.of, *feature[1:4], rows))
+            rows = np.empty(0, np.int64)
+            if feature.points is not None:
+                rows = np.sort(points[feature.points])
+            elif feature.cocycle is not None and not feature.p_value > LEVEL:
+                rows = points[cycle(own.dissimilarity, feature)]
+            named = [names[k] for k in rows.tolist()] if len(names) else rows.tolist()
+            lines.append((feature.degree, own.of, *feature[1:4], named))
     columns = ["degree", "of", "birth", "death", "p_value", "rows"]
-    table = pd.DataFrame(lines, columns=columns)
-    table = table.sort_values(["degree", "p_value"], kind="stable", na_position="first")
-    return partial(Topology, table.reset_index(drop=True), complexes, points)
+    # What is never joined or filled in comes first.
+    order = {"by": ["degree", "p_value"], "kind": "stable", "na_position": "first"}
+    return pd.DataFrame(lines, columns=columns).sort_values(**order, ignore_index=True)

@@ -70,7 +70,6 @@ class Topology:
     _table: Any = None  # (n, p) rows of X, or values between them
     _map: IKD | None = None  # of the rows looked at
     _fitted: IKD | None = None  # the model that was passed
-    _row_names: Sequence[Any] = ()
 
     def _clearest(self, degree: int) -> Complex:
         """Return the complex that has most features of a degree, or the most significant ones."""
@@ -104,7 +103,8 @@ class Topology:
     @property
     def sentence(self) -> str:
         """How many loops there are, and what may run around in circles."""
-        return self._count(1) + ": time of day, heading, cell cycle?" * bool(self.n_loops and self._map)
+        what = ": time of day, heading, cell cycle?" if self.n_loops and self._map else ""
+        return self._count(1) + what
 
     def sentences(self) -> list[str]:
         """Say how many pieces, loops and voids there are, and how many rows were looked at.
@@ -208,10 +208,10 @@ class Topology:
         model = self._fitted
         errors = np.full(1, np.nan) if model is None else model.standard_errors_
         if model is None or not np.isfinite(errors).all():
-            why = "got none" if model is None else f"got a fit without: {model.model_.why_no_errors()}"
+            why = "no model was passed" if model is None else model.model_.why_no_errors()
             raise ValueError(
-                f"return_std=True must have a fitted model with standard errors, {why}; fit IKD "
-                f"with {setting('refine', 'likelihood')}, and pass the model"
+                f"return_std=True must have a fitted model with standard errors, got none: {why}; "
+                f"fit IKD with {setting('refine', 'likelihood')}, and pass the model"
             )
         points, n_neighbors = model.embedding_, min(_NEIGHBORS, len(angles))
         near = NearestNeighbors(n_neighbors=n_neighbors).fit(points).kneighbors(points)[1]
