@@ -30,6 +30,8 @@ from ikd_graph import IKD
 RIGHT = {"ring": 1, "wide ring": 1, "annulus": 1, "two rings": 2, "eight": 2}
 """Loops of shapes that have some."""
 
+LOOPS = {**RIGHT, "torus": 2}
+
 PIECES = {"two rings": 2, "two clusters": 2}
 
 SHAPES = (
@@ -119,9 +121,9 @@ def show_shapes(lines):
         own = [line for line in lines if line["shape"] == name]
         counted = [Counter(line["counted"][k] for line in own) for k in range(3)]
         times = [", ".join(f"{k}: {c[k]}" for k in sorted(c)) for c in counted]
-        too_many = sum(line["counted"][1] > RIGHT.get(name, 0) for line in own)
+        too_many = sum(line["counted"][1] > LOOPS.get(name, 0) for line in own)
         print(row(name, len(own), times[1], too_many, times[0], times[2]))
-    plain = [line for line in lines if line["shape"] not in {*RIGHT, "torus"}]
+    plain = [line for line in lines if line["shape"] not in LOOPS]
     false = sum(line["counted"][1] > 0 for line in plain)
     clear = [
         line for line in lines

@@ -112,6 +112,7 @@ def universal_p_values(births: Floats, deaths: Floats, degree: int) -> Floats:
     Of points without features ``l = log log(death / birth)``, less its mean, has the distribution
     of ``log E``, less its mean, of exponential E, whatever the points are (Bobrowski and Skraba,
     Scientific Reports 2023). A p value is the probability that the largest of as many is as large.
+    Fewer than 20 features are taken for some of 20, the others typical ones.
     """
     known = (births > 0.0) & np.isfinite(deaths)
     p_values = np.where(np.isinf(deaths), np.nan, 1.0)
@@ -119,22 +120,18 @@ def universal_p_values(births: Floats, deaths: Floats, degree: int) -> Floats:
         size = np.log(np.log(deaths[known] / births[known]))
         n_typical = max(_FEW - size.size, 0)
         mean = (size.sum() + n_typical * _TYPICAL[degree]) / (size.size + n_typical)
-        largest = _largest_of(size.size, n_typical)
+        largest = _largest_of(size.size + n_typical)
         n_smaller = np.searchsorted(largest, size - mean)
         p_values[known] = (1.0 + largest.size - n_smaller) / (1.0 + largest.size)
     return p_values
 
 
 @lru_cache(maxsize=16)
-def _largest_of(m: int, n_typical: int) -> Floats:
-    """Return the largest of m log exponentials less their mean, of many samples, ascending.
-
-    The mean has so many typical values, of the known mean of a log exponential, as well.
-    """
+def _largest_of(m: int) -> Floats:
+    """Return the largest of m log exponentials less their mean, of many samples, ascending."""
     rng = np.random.default_rng(0)
     drawn = (np.log(rng.exponential(size=m)) for _ in range(_DRAWS))
-    typical, count = -np.euler_gamma * n_typical, m + n_typical
-    return np.sort([each.max() - (each.sum() + typical) / count for each in drawn])
+    return np.sort([each.max() - each.mean() for each in drawn])
 
 
 def pieces(dissimilarity: Floats, n_tests: int = 1) -> list[Feature]:
