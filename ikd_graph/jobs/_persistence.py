@@ -33,7 +33,7 @@ own variance. To fill in those of 500 points takes minutes, and none stands out.
 _DRAWS = 9_999
 """Samples of the universal null: the least p value of a test is 1 / 10 000."""
 
-_FEW = 20
+_FEW = 10
 """Features below which their mean is not known: fewer are filled up with typical ones."""
 
 _TYPICAL = {1: -2.2, 2: -3.5}
@@ -112,7 +112,7 @@ def universal_p_values(births: Floats, deaths: Floats, degree: int) -> Floats:
     Of points without features ``l = log log(death / birth)``, less its mean, has the distribution
     of ``log E``, less its mean, of exponential E, whatever the points are (Bobrowski and Skraba,
     Scientific Reports 2023). A p value is the probability that the largest of as many is as large.
-    Fewer than 20 features are taken for some of 20, the others typical ones.
+    Fewer than 10 features are taken for some of 10, the others typical ones.
     """
     known = (births > 0.0) & np.isfinite(deaths)
     p_values = np.where(np.isinf(deaths), np.nan, 1.0)

@@ -82,8 +82,8 @@ def topology(X: Any, *, n_components: int = 2, voids: bool = True, **settings: A
     Notes
     -----
     The null is that of independent rows: of tables whose rows follow one another with a correlation
-    of .9 one in ten has a loop. Few rows, and rows without noise, have few loops to compare one
-    with: a ring takes some 80 rows, an eight 200 to 400 (docs/decisions/026-topology.md).
+    of .9 one in five has a loop. Few rows have few loops to compare one with: of rings of 80 rows
+    one in four is missed (docs/decisions/026-topology.md).
 
     Examples
     --------

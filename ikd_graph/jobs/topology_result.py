@@ -60,6 +60,8 @@ class Topology:
         ``birth`` and ``death``, its ``p_value`` times the number of tests, and ``rows``: those of a
         piece, or those around a significant loop in their order, by name where they have names.
         What is never joined or filled in has an infinite death, and no p value (NaN).
+    model : IKD or None
+        The fit of the rows looked at, which compared them and made the map; None of a graph.
     """
 
     features: pd.DataFrame
@@ -68,7 +70,7 @@ class Topology:
     _inverse: Integers  # (k,) point that each of the rows looked at is
     _chosen: Integers  # (k,) rows of X that were looked at
     _table: Any = None  # (n, p) rows of X, or values between them
-    _map: IKD | None = None  # of the rows looked at
+    model: IKD | None = None
     _fitted: IKD | None = None  # the model that was passed
 
     def _clearest(self, degree: int) -> Complex:
@@ -103,7 +105,7 @@ class Topology:
     @property
     def sentence(self) -> str:
         """How many loops there are, and what may run around in circles."""
-        what = ": time of day, heading, cell cycle?" if self.n_loops and self._map else ""
+        what = ": time of day, heading, cell cycle?" if self.n_loops and self.model else ""
         return self._count(1) + what
 
     def sentences(self) -> list[str]:
@@ -146,14 +148,14 @@ class Topology:
     @cached_property
     def embedding(self) -> Floats | None:
         """Map of one more dimension, (n, m + 1) float64; None of a graph."""
-        if self._map is None:
+        if self.model is None:
             return None
-        points = np.empty((self._n_rows, self._map.embedding_.shape[1]))
-        points[self._chosen] = self._map.embedding_
+        points = np.empty((self._n_rows, self.model.embedding_.shape[1]))
+        points[self._chosen] = self.model.embedding_
         if self._rest.size:
             rows = some_rows(self._table, self._rest)
-            rows = rows if self._map.settings_.has_rows else rows[:, self._chosen]
-            points[self._rest] = self._map.transform(rows)
+            rows = rows if self.model.settings_.has_rows else rows[:, self._chosen]
+            points[self._rest] = self.model.transform(rows)
         return points
 
     def circular_coordinate(self, k: int = 0, *, return_std: bool = False) -> Any:
