@@ -43,6 +43,8 @@ from ._base.warn import no_warnings, warn
 from .cliques import Cliques
 from .maps.columns import ColumnRelevance, rows_on_map
 from .maps.columns import columns as find_columns
+from .maps.dubious import NEW_ROWS, DubiousRows
+from .maps.dubious import dubious as find_dubious
 from .maps.loadings import Loadings, chosen_columns
 from .model import Model
 from .plotting import colors, plot
@@ -566,6 +568,52 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             posteriors, spread = model.predictions.posteriors(chosen), model.spread()
         rows = self._row_names if Z is None else row_names(Z)
         return Loadings(points, tuple(names[chosen]), posteriors, spread, rows)
+
+    @check.validate(new=NEW_ROWS)
+    def dubious(
+        self, X: Any = None, *, new: tuple[ArrayLike, Any] | None = None, **options: Any
+    ) -> DubiousRows:
+        """Find rows whose neighbors on the embedding the columns contradict.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array_like, data frame or scipy sparse matrix, optional
+            Columns of the same rows; by default those that the model was fitted to, compared as the
+            map compares them.
+        new : (Z_new, X_new), optional
+            Coordinates of new rows (`transform`), and these as `transform` takes them: the result
+            is about these.
+        **options
+            Passed on to `ikd_graph.dubious`.
+
+        Returns
+        -------
+        DubiousRows
+            p values of the rows, which of them are dubious, and by how much.
+
+        Raises
+        ------
+        ValueError
+            If covariances or distances were given and no X, or the table is too small.
+
+        Examples
+        --------
+        >>> X = np.random.default_rng(0).normal(size=(60, 20)).cumsum(axis=0)
+        >>> IKD().fit(X).dubious().n_dubious
+        0
+        """
+        with self._learnt() as model:
+            if X is None:
+                model.asked.require_rows("dubious")
+                X = getattr(model.rows, "stored", model.rows)
+                options = {"affinity": self.settings_.affinity, **options}
+            if new is not None:
+                rows, names = self._read(new[1], model.asked, new=True), row_names(new[1])
+                rows = getattr(rows, "stored", rows)
+                new = new[0], pd.DataFrame(rows, names) if len(names) else rows
+            Z = pd.DataFrame(model.embedding, self._row_names if len(self._row_names) else None)
+            X = rows_by_name("X", X, self._row_names, "the fit")
+            return find_dubious(Z, X, new=new, **options)
 
     @plot.labels_are_color
     def plot(self, color: Any = None, **options: Any) -> Any:

@@ -6,20 +6,24 @@ import itertools
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import scipy.sparse as sp
 
+from .._base.as_table import order_by_name, row_names
 from .._base.dataset import Labels, encode_labels
 from .._base.format import count, format_number, format_seconds, in_columns
 from .._base.validation import name_rows, one_of
 from .._base.warn import no_warnings, warn
 from .._preprocessing import RowSteps
-from ..datasets import BUILTIN, Dataset
+from ..datasets import BUILTIN, Dataset, load
 from ..estimator import IKD
+from ..jobs import topology_result
 from ..jobs.align import align
 from ..jobs.cliques import inspect_cliques
 from ..jobs.compare import STRATEGIES, compare
@@ -29,7 +33,9 @@ from ..jobs.diagnose import diagnose
 from ..jobs.diagnose_result import FIGURE_SIZE
 from ..jobs.label_scores import format_scores, score_labels
 from ..jobs.placed import Fit
+from ..jobs.topology import topology, topology_of
 from ..maps.columns import ColumnRelevance
+from ..maps.dubious import DubiousRows, dubious
 from ..plotting import colors, plot
 from ..plotting.charts import variance_fractions
 from ..plotting.colors import INK, SECOND, paint_points
@@ -55,7 +61,9 @@ def run_embed(arguments: argparse.Namespace) -> None:
         path = path.with_name(f"{common.file_stem(data.name)}_model.ikd")
         arguments.written.append(_save_model(model, data, path))
     errors = model.standard_errors_
-    files["embedding.csv"] = common.coordinates_csv(model, Z, data, errors)
+    doubts = _dubious_rows(model)
+    further = {} if doubts is None else {"dubious_p": doubts.p_values}
+    files["embedding.csv"] = common.coordinates_csv(model, Z, data, errors, **further)
     scores = {labels.title: score_labels(Z, labels) for labels in data.labels}
     null = common.typed_values(arguments, "null")
     typed = parameters | {"n_components": model.n_components_}
@@ -68,6 +76,11 @@ def run_embed(arguments: argparse.Namespace) -> None:
     # Columns make every map, also one of nothing.
     relevance = None if trust.found_nothing else relevance
     answer = [*trust.sentences(data.name), *common.truth_lines(data, Z)]
+    if doubts is not None and doubts.n_dubious:
+        answer.append(doubts.sentences()[0])
+    loops = None if trust.found_nothing else topology_of(model)
+    if loops is not None and loops.n_loops:
+        answer.append(f"{loops.sentence[0].upper()}{loops.sentence[1:]}")
     again = ("To repeat this run, with nothing left to choose:", _embed_again(model, arguments))
     steps = []
     for name, text, own in (
@@ -80,15 +93,18 @@ def run_embed(arguments: argparse.Namespace) -> None:
         if ("missing" in kept) == ("missing" in typed) and (not given or name == "cliques"):
             steps.append((text, common.paste_command(arguments, name, kept | own)))
     fractions = variance_fractions(Z)
-    files["embedding.png"], files["report.html"] = common.drawings(
-        arguments,
-        lambda ax: plot.embedding(
+
+    def draw(ax: Any) -> None:
+        plot.embedding(
             Z, colors, errors=errors if model.settings_.model_based else None,
-            fractions=fractions, ax=ax,
-            points=plot.names_of_points(data.row_names),
-        ),
-        "embed_page", model, data,
-        answer=answer, scores=scores, columns=relevance, steps=[again, *steps],
+            fractions=fractions, ax=ax, points=plot.names_of_points(data.row_names),
+        )  # fmt: skip
+        if doubts is not None:
+            plot.mark_open(ax, Z, doubts.mask, label="dubious")
+
+    files["embedding.png"], files["report.html"] = common.drawings(
+        arguments, draw, "embed_page", model, data,
+        answer=answer, scores=scores, columns=relevance, doubts=doubts, steps=[again, *steps],
     )  # fmt: skip
     lines = _summary(model, data, scores)
     if relevance is not None:
@@ -157,6 +173,15 @@ def _relevant_columns(model: IKD, data: Dataset, **null: str) -> ColumnRelevance
     return None
 
 
+def _dubious_rows(model: IKD, **new: Any) -> DubiousRows | None:
+    """Find dubious rows of an embedding; None of values between points, or of a small table."""
+    if model.affinity in GIVEN:
+        return None
+    with suppress(ValueError):
+        return model.dubious(**new)
+    return None
+
+
 def _save_model(model: IKD, data: Dataset, path: Path) -> Path:
     """Save a model with the names of its columns and what was done to its rows."""
     saved = copy.copy(model)
@@ -199,7 +224,13 @@ def run_place(arguments: argparse.Namespace) -> None:
             points=plot.names_of_points(data.row_names), ax=ax,
         )  # fmt: skip
 
-    table = common.coordinates_csv(model, Z, data, errors, residual=residuals)
+    known = np.isfinite(Z).all(axis=1)
+    doubts = _dubious_rows(model, new=(Z[known], X[known])) if known.any() else None
+    further = {}
+    if doubts is not None:
+        further["dubious_p"] = np.full(len(Z), np.nan)
+        further["dubious_p"][known] = doubts.p_values
+    table = common.coordinates_csv(model, Z, data, errors, residual=residuals, **further)
     files = {"placed.csv": table, "placed.png": common.drawings(arguments, draw)[0]}
     done = "; ".join(getattr(model, "preprocessor_", RowSteps()).steps())
     lines = [f"  as in the model  {done}"] if done else []
@@ -397,6 +428,58 @@ def run_diagnose(arguments: argparse.Namespace) -> None:
     answer = diagnosis.trust.sentences(data.name)
     answer += common.truth_lines(data, diagnosis.embedding, diagnosis.rows)
     common.finish(arguments, data, files, answer, lines, first, record)
+
+
+def run_dubious(arguments: argparse.Namespace) -> None:
+    """Find rows of a map, of any method, whose neighbors there the columns contradict.
+
+    Rows of map and table are recognized by their names.
+    """
+    data = common.read_data(arguments, keep_missing=True)
+    Z = _read_map(arguments.map, data)
+    found = dubious(Z, data.frame, **common.typed_values(arguments, "null"))
+    files: dict[str, Any] = {"dubious.csv": found.to_pandas().to_csv(index_label="row")}
+    files["dubious.png"], _ = common.drawings(
+        arguments, lambda ax: found.plot(paint_points(data), ax=ax)
+    )
+    step = ("To map the table by ikd_graph:", common.paste_command(arguments, "embed", {}))
+    record = {"map": str(arguments.map), "dubious": np.flatnonzero(found.mask)}
+    lines = [f"  coordinates of {arguments.map}: {', '.join(map(str, Z.columns))}"]
+    common.finish(arguments, data, files, found.sentences(), lines, step, record)
+
+
+def _read_map(path: str, data: Dataset) -> Any:
+    """Return coordinates of a file by the rows of a table; of one that embed wrote those alone."""
+    read = load(path)
+    coordinates = read.frame
+    for labels in read.labels:
+        # Of a table y are labels, of a map the height.
+        if labels.title.lower() == "y" and labels.numbers is not None:
+            coordinates[labels.title] = labels.numbers
+    own = coordinates.filter(regex=r"^ikd\d+$")
+    coordinates = own if own.shape[1] else coordinates
+    cure = "name them alike, or take the names out of one file to go by position"
+    names = row_names(coordinates)
+    order = order_by_name(f"the map {path}", names, data.row_names, "the rows of DATA", cure)
+    return coordinates if order is None else coordinates.iloc[order]
+
+
+def run_topology(arguments: argparse.Namespace) -> None:
+    """Count pieces, loops and voids of a data set, and say where each row lies on each loop."""
+    given = method_parameters(vars(arguments))
+    data = common.read_data(arguments)
+    found = topology(data, verbose=arguments.verbose, **given)
+    files: dict[str, Any] = {"topology.csv": found.to_pandas().to_csv(index=False)}
+    if found.n_loops:
+        angles = {f"angle{k}": found.circular_coordinate(k) for k in range(found.n_loops)}
+        named = pandas.DataFrame(angles, data.names)
+        files["angles.csv"] = named.to_csv(index_label=data.row_title or "row")
+    files["topology.png"], _ = common.drawings(
+        arguments, lambda ax: found.plot(ax=ax), size=topology_result.FIGURE_SIZE
+    )
+    step = ("To look at the map:", common.paste_command(arguments, "embed", given))
+    record = {"betti_numbers": found.betti_numbers, "features": found.features.to_dict("records")}
+    common.finish(arguments, data, files, found.sentences(), [], step, record)
 
 
 def run_demo(arguments: argparse.Namespace) -> None:

@@ -195,6 +195,11 @@ _COMMANDS: dict[str, tuple[str, str, list[str]]] = {
     "diagnose": (
         "tell what an embedding can be worth, and what would help", "data", [*METHOD],
     ),
+    "dubious": ("find rows of a map whose neighbors there the columns contradict", "map data", []),
+    "topology": (
+        "count pieces, loops and voids of a table, with p values", "data",
+        ["n_components", *_OF_GRAPHS, "missing", "n_jobs", "random_state"],
+    ),
     "datasets": ("list the built-in data sets, none of which needs a download", "", []),
     "warm": ("compile ahead, so that no first fit has to wait", "", []),
 }  # fmt: skip
@@ -215,6 +220,11 @@ def build_parser() -> argparse.ArgumentParser:
         command.add_argument("--quiet", "-q", action="store_true", help="write no text but errors")
         if "model" in files:
             command.add_argument("model", metavar="MODEL", type=Path, help="file of a saved model")
+        if "map" in files:
+            command.add_argument(
+                "map", metavar="MAP", help="file of a map of any method: coordinates in columns, "
+                "a row for each row of DATA; of one that embed wrote ikd0, ikd1, ...",
+            )  # fmt: skip
         if "data" in files:
             command.add_argument(
                 "data", metavar="DATA", nargs="+" if files == "data..." else None,
@@ -241,7 +251,7 @@ def flags_of(command: str) -> dict[str, str]:
 def _add_own(name: str, parser: argparse.ArgumentParser) -> None:
     """Give the parser of a command the flags that no other command has."""
     add = parser.add_argument
-    if name in ("embed", "diagnose", "compare"):
+    if name in ("embed", "diagnose", "compare", "dubious"):
         add("--null", choices=("shift", "permute"), help="what tables and columns of nothing are: "
             "shifted along the rows, or rows in any order; default: shift")  # fmt: skip
     if name == "embed":

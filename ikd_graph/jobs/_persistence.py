@@ -47,6 +47,9 @@ _PRIME = 47
 _PIECE, _FRACTION = 5, 0.05
 """Points, and fraction of them, that a piece has at least: an outlying row is none."""
 
+_STEPS, _SMOOTH = 360, 0.15
+"""Steps of the way around a loop, and radians over which it is smoothed: .3 cut corners."""
+
 
 class Feature(NamedTuple):
     """A piece, loop or void of a clique complex."""
@@ -178,7 +181,7 @@ def cycle(dissimilarity: Floats, loop: Feature) -> Integers:
     assert loop.cocycle is not None
     ends = loop.cocycle[:, :2]
     ends = ends[np.argsort(dissimilarity[ends[:, 0], ends[:, 1]], kind="stable")]
-    there = dissimilarity <= np.nextafter(np.float32(loop.birth), np.float32(np.inf))
+    there = dissimilarity <= _next(loop.birth)
     lengths = np.where(there, np.maximum(dissimilarity, np.finfo(np.float64).tiny), 0.0)
     across = ends[there[ends[:, 0], ends[:, 1]]]
     # To cross one of the others costs more than all the way around.
@@ -193,6 +196,11 @@ def cycle(dissimilarity: Floats, loop: Feature) -> Integers:
     return np.array(way[::-1], dtype=np.int64)
 
 
+def _next(value: float) -> float:
+    """Return the next larger number of single precision."""
+    return float(np.nextafter(np.float32(value), np.float32(np.inf)))
+
+
 def circular_coordinate(dissimilarity: Floats, loop: Feature) -> Floats:
     """Return the angle of each point around a loop, (n,) in [0, 2 pi).
 
@@ -203,7 +211,8 @@ def circular_coordinate(dissimilarity: Floats, loop: Feature) -> Floats:
     """
     assert loop.cocycle is not None
     n, finite = len(dissimilarity), dissimilarity[np.isfinite(dissimilarity)]
-    scale = 0.5 * (loop.birth + min(loop.death, float(finite.max())))
+    # ripser rounds to single precision.
+    scale = _next(0.5 * (loop.birth + min(loop.death, float(finite.max()))))
     low, high = np.nonzero(np.triu(dissimilarity <= scale, 1))
     first, second, value = loop.cocycle.T
     turns = np.zeros((n, n))
@@ -224,3 +233,22 @@ def circular_coordinate(dissimilarity: Floats, loop: Feature) -> Floats:
     away = np.where(labels == labels[first[0]], dissimilarity[outside], np.inf)
     angle[outside] = np.where(np.isfinite(away.min(axis=1)), angle[away.argmin(axis=1)], np.nan)
     return 2.0 * np.pi * (angle % 1.0)
+
+
+def at_even_speed(angle: Floats, points: Floats) -> Floats:
+    """Return angles that grow with the length of the way around a loop, (n,) in [0, 2 pi).
+
+    The way is the mean of the points (n, m) near each angle, by a kernel around the circle. Angles
+    stay as they are where points of one angle scatter as far as the way is wide: the map has cut
+    the loop open, or lacks it.
+    """
+    known = np.isfinite(angle)
+    grid = np.linspace(0.0, 2.0 * np.pi, _STEPS + 1)
+    weight = np.exp((np.cos(grid[:, None] - angle[known]) - 1.0) / _SMOOTH**2)
+    weight /= weight.sum(axis=1, keepdims=True)
+    way = weight @ points[known]
+    scatter = weight @ (points[known] ** 2).sum(axis=1) - (way**2).sum(axis=1)
+    if not scatter.max() < way.var(axis=0).sum():
+        return angle
+    length = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(way, axis=0), axis=1)))
+    return np.interp(angle, grid, length) * (2.0 * np.pi / length[-1]) % (2.0 * np.pi)

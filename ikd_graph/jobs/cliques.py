@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import cliques, graph
 from .._base import limits
-from .._base.as_table import as_table, row_names, without_counts
+from .._base.as_table import row_names
 from .._base.format import setting
 from .._base.table import dense_rows, rows_of
 from .._base.types import Floats
@@ -24,7 +24,8 @@ from ..estimator import IKD
 from ..graph import CsrGraph
 from ..missing import Pairwise
 from ..settings import Settings
-from ..similarity import GIVEN, Correlations, stored_pairs
+from ..similarity import GIVEN, Correlations
+from ._given import as_dataset, given_graph
 from .cliques_result import CliqueInspection, threshold_of
 
 __all__ = ["CliqueInspection", "inspect_cliques"]
@@ -114,7 +115,7 @@ def inspect_cliques(
     if stability:
         whole(2, cure="0 is none")("stability", stability)
     loaded, is_model = isinstance(X, Dataset), isinstance(X, IKD)
-    given = None if "affinity" in settings else _given_graph(X.X if loaded else X)
+    given = None if "affinity" in settings else given_graph(X.X if loaded else X)
     if (given or is_model) and (settings.keys() - {"verbose"} or signed or (stability and given)):
         names = ", ".join([*settings, *["signed"] * signed, *["stability"] * bool(stability)])
         raise ValueError(
@@ -133,7 +134,7 @@ def inspect_cliques(
     if stability or signed:
         settings = {"affinity": "correlation", **settings}
     of_pairs, turned = settings.get("affinity") in GIVEN, None
-    data = _as_dataset(X, of_pairs).labeled(labels, row_names(X))
+    data = as_dataset(X, of_pairs).labeled(labels, row_names(X))
     if signed:
         if of_pairs:
             model = IKD(**settings)
@@ -148,31 +149,6 @@ def inspect_cliques(
         rows = data.X if of_pairs or sp.issparse(data.X) else data.frame
         model = IKD(**{"strategy": "blockwise", "refine": None, **settings}).fit(rows)
     return _inspected(model, data, limit, stability, turned)
-
-
-def _given_graph(X: Any) -> tuple[CsrGraph, tuple[str, ...]] | None:
-    """Graph of any kind with the weights that it has, and names of its nodes; None of a table."""
-    if isinstance(X, CsrGraph):
-        return X, ()
-    if sp.issparse(X) and X.shape[0] == X.shape[1]:
-        low, high, weights = stored_pairs(X)
-        there = weights != 0.0
-        return graph.from_edges(X.shape[0], low[there], high[there], weights[there]), ()
-    if not (hasattr(X, "adjacency") and hasattr(X, "number_of_nodes")):
-        return None
-    names, (low, high, _) = row_names(X), graph.edges(graph.as_graph(X, weight=None))
-    ends = zip(low, high, strict=True)
-    weights = np.array([X.edges[names[a], names[b]].get("weight", 1.0) for a, b in ends], float)
-    return graph.from_edges(len(names), low, high, weights), tuple(map(str, names))
-
-
-def _as_dataset(X: Any, of_pairs: bool) -> Dataset:
-    """Return a table, or values between points, with the names of its rows."""
-    if isinstance(X, Dataset):
-        return X
-    table = as_table(graph.as_pairs(X) if of_pairs else X)
-    names = tuple(map(str, without_counts(row_names(X))))
-    return Dataset(table.values, name="The graph", row_names=names)
 
 
 def _reverse_keyed(rows: Floats, settings: Mapping[str, Any]) -> Floats:

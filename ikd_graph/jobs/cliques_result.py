@@ -27,6 +27,7 @@ from ..plotting.colors import Paint, paint
 from ..settings import Settings
 from ..similarity import GIVEN
 from .threshold_scan import threshold_scan
+from .topology import Topology, topology_of
 
 __all__ = ["CliqueInspection"]
 
@@ -150,6 +151,11 @@ class CliqueInspection:
         return cliques.communities(self.cliques, n_points=n) if self.complete else None
 
     @cached_property
+    def topology(self) -> Topology | None:
+        """Pieces and loops of the clique complex; None where it is too large, or without ripser."""
+        return topology_of(self.graph if self.model is None else self.model)
+
+    @cached_property
     def levels(self) -> pd.DataFrame | None:
         """Counts at many thresholds (`ikd_graph.jobs.threshold_scan`).
 
@@ -237,6 +243,8 @@ class CliqueInspection:
                 "links between components": self.n_links or None,
                 f"points in cliques of {model.n_components_ + 2} or more": placed,
             }
+        if self.topology is not None:
+            facts["topology"] = "; ".join(self.topology.sentences())
         if self.stability is not None and self.graph.n_edges:
             facts["edges that stay"] = f"{np.mean(self.stability.edges >= STAYS):.1%}"
         return {name: value for name, value in facts.items() if value is not None}

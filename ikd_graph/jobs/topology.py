@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,9 +23,9 @@ from ..chance import LEVEL
 from ..datasets import Dataset
 from ..estimator import IKD
 from ..graph import CsrGraph
-from ..similarity import GIVEN, Similarity
-from ._persistence import PAIRS, PAIRS_OF_VOIDS, Feature, cycle, loops_or_voids, pieces
-from .cliques import _as_dataset, _given_graph
+from ..similarity import GIVEN, Similarity, check_pairs
+from ._given import as_dataset, given_graph
+from ._persistence import PAIRS, PAIRS_OF_VOIDS, cycle, loops_or_voids, pieces
 from .topology_result import Complex, Topology
 
 __all__ = ["Topology", "topology"]
@@ -104,8 +106,9 @@ def topology(X: Any, *, n_components: int = 2, voids: bool = True, **settings: A
     (1, 1, 0)
     """
     whole(1)("n_components", n_components)
-    fitted, table = (X if isinstance(X, IKD) else None), X.X if isinstance(X, Dataset) else X
-    given = None if "affinity" in settings or fitted else _given_graph(table)
+    fitted: IKD | None = X if isinstance(X, IKD) else None
+    table: Any = X.X if isinstance(X, Dataset) else X
+    given = None if "affinity" in settings or fitted else given_graph(table)
     if (given or fitted) and settings:
         raise ValueError(
             f"X must be a table or a similarity to be worked with by settings, got a "
@@ -121,10 +124,19 @@ def topology(X: Any, *, n_components: int = 2, voids: bool = True, **settings: A
             table, settings = _as_compared(fitted)
             n_components = fitted.n_components_
     if given:
-        return _of_graph(*given, voids)
+        return _of_graph(given[0], names if len(names) else given[1], voids)
     if fitted is None:
-        data = _as_dataset(X, settings.get("affinity") in GIVEN)
+        data = as_dataset(X, settings.get("affinity") in GIVEN)
         table, names = data.X, data.row_names
+        if settings.get("affinity") in GIVEN:
+            check_pairs(table, settings["affinity"])
+            if sp.issparse(table) and table.nnz < table.shape[0] * (table.shape[0] - 1):
+                # Pairs that are not known are never joined.
+                if settings["affinity"] == "precomputed_distance":
+                    table = table.power(-1.0)
+                known = given_graph(table)
+                assert known is not None
+                return _of_graph(known[0], names, voids)
     whole(_FEWEST, cure="fewer have no loop")("the number of rows of X", table.shape[0])
     chosen = evenly_spaced(table.shape[0], _ROWS)
     rows = some_rows(table, chosen)
@@ -144,6 +156,13 @@ def topology(X: Any, *, n_components: int = 2, voids: bool = True, **settings: A
         _features(complexes, points, names), complexes, points, model.inverse, chosen, table, own,
         fitted,
     )  # fmt: skip
+
+
+def topology_of(X: Any) -> Topology | None:
+    """Return pieces and loops of what `topology` takes; None without ripser, or of too much."""
+    with suppress(ImportError, ValueError):
+        return topology(X, voids=False)
+    return None
 
 
 def _as_compared(fitted: IKD) -> tuple[Any, dict[str, Any]]:
@@ -167,14 +186,14 @@ def _distances(similarity: Similarity) -> Floats:
 
 def _complex(of: str, dissimilarity: Floats, n_tests: int, rows_of_voids: int = 0) -> Complex:
     """Return the features of a complex; voids are those of so many of its points."""
-    few, voids = evenly_spaced(len(dissimilarity), rows_of_voids), list[Feature]()
-    if rows_of_voids:
-        part = dissimilarity[np.ix_(few, few)]
-        voids = loops_or_voids(part, 2, PAIRS_OF_VOIDS, n_tests)
     # Of pieces there are two tests, whether voids are sought or not.
-    parts = pieces(dissimilarity, min(n_tests, 2))
-    loops = loops_or_voids(dissimilarity, 1, PAIRS, n_tests)
-    return Complex(of, dissimilarity, (parts, loops, voids))
+    features = [pieces(dissimilarity, min(n_tests, 2))]
+    features.append(loops_or_voids(dissimilarity, 1, PAIRS, n_tests))
+    if rows_of_voids:
+        few = evenly_spaced(len(dissimilarity), rows_of_voids)
+        part = dissimilarity[np.ix_(few, few)]
+        features.append(loops_or_voids(part, 2, PAIRS_OF_VOIDS, n_tests))
+    return Complex(of, dissimilarity, features)
 
 
 def _of_graph(g: CsrGraph, names: Sequence[Any], voids: bool) -> Topology:

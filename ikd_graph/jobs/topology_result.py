@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.neighbors import NearestNeighbors
 
+from .. import missing
 from .._base import validation as check
 from .._base.format import count, setting
-from .._base.table import some_rows
+from .._base.table import dense_rows, some_rows
+from .._base.threads import batches, block_rows
 from .._base.types import Floats, Integers
 from ..chance import LEVEL
 from ..estimator import IKD
@@ -28,7 +31,10 @@ __all__ = ["Topology"]
 
 DEGREES = ("piece", "loop", "void")
 
-_NEIGHBORS = 10
+FIGURE_SIZE = 12.0, 3.6
+"""Inches of the picture."""
+
+_NEIGHBORS = 20
 """Nearest rows that tell how an angle changes along a map, and the angle of a row that was left
 out."""
 
@@ -41,14 +47,15 @@ class Complex(NamedTuple):
 
     of: str  # "rows", "map" or "graph"
     dissimilarity: Floats  # (u, u)
-    features: tuple[list[Feature], list[Feature], list[Feature]]  # pieces, loops, voids
+    features: Sequence[list[Feature]]  # pieces, loops, and voids where these were sought
 
     def found(self, degree: int) -> list[Feature]:
         """Return features of a degree that are significant, or never filled in."""
-        return [each for each in self.features[degree] if not each.p_value > LEVEL]
+        features = self.features[degree] if degree < len(self.features) else []
+        return [each for each in features if not each.p_value > LEVEL]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Topology:
     """Pieces, loops and voids of a table, a similarity or a graph; see `ikd_graph.topology`.
 
@@ -116,7 +123,9 @@ class Topology:
         list of str
             A clause on each.
         """
-        lines = [self._count(0), self.sentence, self._count(2)]
+        lines = [self._count(0), self.sentence]
+        if max(len(each.features) for each in self._complexes) > 2:
+            lines.append(self._count(2))
         if self._n_rows > self._chosen.size:
             lines.append(f"seen on {self._chosen.size} of {self._n_rows} rows, evenly spaced")
         return lines
@@ -158,13 +167,25 @@ class Topology:
             points[self._rest] = self.model.transform(rows)
         return points
 
+    def _nearest(self, rest: Integers) -> Integers:
+        """Return the points of a complex that are most similar to other rows of X."""
+        assert self.model is not None
+        model, rows = self.model.model_, some_rows(self._table, rest)
+        if model.rows is None:
+            return model.similarity.nearest(rows[:, self._points], _NEIGHBORS)[0]
+        rows = dense_rows(rows)
+        rows = rows if model.has_holes else missing.fill(rows, model.rows, alone=True)
+        return model.similarity.nearest(rows, _NEIGHBORS)[0]
+
     def circular_coordinate(self, k: int = 0, *, return_std: bool = False) -> Any:
         """Compute where each row lies around a loop, as an angle.
 
         Angles are those of the harmonic cocycle of the loop (de Silva, Morozov and
         Vejdemo-Johansson 2011), on edges that weigh as in diffusion maps without the density of
-        the rows. Where they begin, and which way they run, means nothing. Rows that were not
-        looked at get the mean angle of the nearest ones on the map.
+        the rows; then they are made to grow with the length of the way around the loop on the map,
+        that of the model where one was passed. Where they begin, and which way they run, means
+        nothing. Rows that were not looked at get the mean angle of the most similar ones, rows of
+        another piece that of the nearest row around the loop.
 
         Parameters
         ----------
@@ -172,9 +193,8 @@ class Topology:
             Number of the loop, from 0, the least p value first.
         return_std : bool
             Whether to return standard errors as well: those of the coordinates of the fitted model
-            that was passed, along the gradient of the angle on its embedding. They leave out what
-            unevenly spaced rows do to the angle: of angles of rings half lie within one of them at
-            a noise of half the signal's standard deviation, and a third where the two are equal.
+            that was passed, along the gradient of the angle on its embedding, and what the angles
+            of the nearest rows scatter about it.
 
         Returns
         -------
@@ -197,17 +217,19 @@ class Topology:
         own = self._clearest(1)
         angle = persistence.circular_coordinate(own.dissimilarity, own.found(1)[k])[self._inverse]
         angles = np.empty(self._n_rows)
+        points = self.embedding if self._fitted is None else self._fitted.embedding_
+        if points is not None:
+            angle = persistence.at_even_speed(angle, points[self._chosen])
         angles[self._chosen] = angle
-        if self._rest.size and self.embedding is not None:
-            near = NearestNeighbors(n_neighbors=_NEIGHBORS).fit(self.embedding[self._chosen])
-            around = np.exp(1j * angle)[near.kneighbors(self.embedding[self._rest])[1]]
-            angles[self._rest] = np.angle(around.mean(axis=1)) % (2.0 * np.pi)
+        for batch in batches(self._rest.size, block_rows(self._points.size)):
+            turns = np.exp(1j * angles[self._points])[self._nearest(self._rest[batch])]
+            angles[self._rest[batch]] = np.angle(turns.mean(axis=1)) % (2.0 * np.pi)
         return (angles, self._errors_of(angles)) if return_std else angles
 
     def _errors_of(self, angles: Floats) -> Floats:
-        """Return standard errors of angles: those of coordinates along the gradient of the angle.
+        """Return standard errors of angles: of coordinates along their gradient, and their own.
 
-        The gradient is that of a linear regression on the nearest rows.
+        Gradient and scatter are those of a linear regression on the nearest rows.
         """
         model = self._fitted
         errors = np.full(1, np.nan) if model is None else model.standard_errors_
@@ -220,9 +242,12 @@ class Topology:
         points, n_neighbors = model.embedding_, min(_NEIGHBORS, len(angles))
         near = NearestNeighbors(n_neighbors=n_neighbors).fit(points).kneighbors(points)[1]
         change = np.angle(np.exp(1j * (angles[near] - angles[:, None])))
-        gradient = np.linalg.pinv(points[near] - points[:, None]) @ change[:, :, None]
-        uniform = np.pi / np.sqrt(3.0)
-        return np.minimum(np.linalg.norm(gradient[:, :, 0] * errors, axis=1), uniform)
+        steps = points[near] - points[:, None]
+        gradient = np.linalg.pinv(steps) @ change[:, :, None]
+        left = np.linalg.norm((change[:, :, None] - steps @ gradient)[:, :, 0], axis=1)
+        own = left / np.sqrt(max(n_neighbors - 1 - points.shape[1], 1))
+        along = np.linalg.norm(gradient[:, :, 0] * errors, axis=1)
+        return np.minimum(np.hypot(along, own), np.pi / np.sqrt(3.0))
 
     def plot(self, ax: Any = None) -> Axes:
         """Draw the barcode, the clearest loop on the map, and the angle of rows around it.
@@ -237,11 +262,11 @@ class Topology:
         matplotlib Axes
             Of the barcode; those of the maps come after it in ``figure.axes``.
         """
-        ax = plot.drawing_axes(ax, 12.0, 3.6)
+        ax = plot.drawing_axes(ax, *FIGURE_SIZE)
         grid, figure = plot.subplot_of(ax).subgridspec(1, 3), plot.figure_of(ax)
         bars, around, colored = (figure.add_subplot(cell) for cell in grid)
         own, points, angles = self._clearest(1), self.embedding, None
-        _draw_barcode(bars, [*own.features[1], *own.features[2]])
+        _draw_barcode(bars, [*chain(*own.features[1:])])
         if points is None:
             import networkx as nx
 
@@ -251,7 +276,7 @@ class Topology:
         plot.embedding(points, ax=around)
         if self.n_loops:
             way = self._points[persistence.cycle(own.dissimilarity, own.found(1)[0])]
-            around.plot(*points[np.append(way, way[0])].T, color=colors.SECOND)
+            around.plot(*points[np.append(way, way[0])].T, color=colors.SECOND, zorder=4)
             angles = self.circular_coordinate()
         period = None if angles is None else 2.0 * np.pi
         plot.embedding(points, angles, period=period, label_title="angle", ax=colored)

@@ -36,7 +36,7 @@ _FEWEST_ROWS = 20
 """Five neighbors are a quarter of them."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class DubiousRows:
     """Rows of a map whose neighbors there are contradicted by the table; see `ikd_graph.dubious`.
 
@@ -102,9 +102,9 @@ class DubiousRows:
         told = f"none of {rows} can be shown to be dubious"
         if self.n_dubious:
             told = (
-                f"{self.n_dubious} of {rows} are dubious: beyond what neighbors in the data leave "
-                "of columns that did not choose them, their neighbors on the map leave "
-                f"{self.excess[self.mask].mean():.0%} of the variance"
+                f"{self.n_dubious} of {rows} {'is' if self.n_dubious == 1 else 'are'} dubious: of "
+                "held-out columns, neighbors on the map leave "
+                f"{self.excess[self.mask].mean():.0%} of the variance more than those in the data"
             )
         if not self.is_contradicted:
             return told
@@ -178,11 +178,14 @@ class DubiousRows:
         return ax
 
 
+NEW_ROWS = check.optional(
+    check.rule("be a pair (Z_new, X_new)", lambda v: type(v) is tuple and len(v) == 2)
+)
+
+
 @check.validate(
     affinity=check.one_of(("auto", *AFFINITIES)),
-    new=check.optional(
-        check.rule("be a pair (Z_new, X_new)", lambda v: type(v) is tuple and len(v) == 2)
-    ),
+    new=NEW_ROWS,
     null=check.one_of(("shift", "permute")),
 )
 def dubious(
@@ -265,7 +268,8 @@ def dubious(
     given = as_table(X)
     # Before a method runs for minutes.
     check.enough(_FEWEST_ROWS, FEWEST_COLUMNS)("X", given.values)
-    points, table = _points("Z", Z(X) if callable(Z) else Z, given.values), given
+    made = rows_by_name("Z", Z(X), row_names(X)) if callable(Z) else Z
+    points, table = _points("Z", made, given.values), given
     n, names = len(points), given.row_names if len(given.row_names) else row_names(Z)
     if new is not None:
         points, table, names = _with_new(points, given, *new)
@@ -294,7 +298,7 @@ def _points(name: str, Z: Any, table: Any) -> Floats:
     """Return coordinates, one for each row of a table."""
     known = check.finite("leave out rows that are not on the map, from the table as well")
     points = np.asarray(check.table(name, known(name, check.as_real(name, Z))), np.float64)
-    check.magnitude(0.0)(name, points)
+    check.magnitude()(name, points)
     if len(points) != table.shape[0]:
         raise ValueError(
             f"{name} must have a row for each of the {table.shape[0]} rows of the table, got "
@@ -305,6 +309,9 @@ def _points(name: str, Z: Any, table: Any) -> Floats:
 
 def _with_new(points: Floats, given: Table, Z: Any, X: Any) -> tuple[Floats, Table, Sequence[Any]]:
     """Return coordinates and rows with new ones behind them, and the names of these."""
+    X = rows_by_name("X_new", X, row_names(Z), "Z_new")
+    if sp.issparse(X) and not sp.issparse(given.values):
+        X = X.toarray()
     other = as_table(X, "X_new")
     wanted = given.column_names or [*map(str, range(given.values.shape[1]))]
     values = given.values, other.by_name(wanted, "X", "X_new").values
@@ -323,5 +330,6 @@ def _with_new(points: Floats, given: Table, Z: Any, X: Any) -> tuple[Floats, Tab
 def _agreement(make: Any, X: Any, values: Any, sides: tuple[Integers, Integers]) -> float:
     """Return the Procrustes R² between maps of two halves of the columns, 0 without a map."""
     tables = (X.iloc[:, at] if isinstance(X, pd.DataFrame) else values[:, at] for at in sides)
-    maps = [_points("Z", make(table), values) for table in tables]
+    names = row_names(X)
+    maps = [_points("Z", rows_by_name("Z", make(table), names), values) for table in tables]
     return float(1.0 - procrustes(*maps)[2]) if all(np.ptp(each) for each in maps) else 0.0

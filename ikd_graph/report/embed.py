@@ -14,6 +14,7 @@ from ..datasets import Dataset
 from ..estimator import IKD
 from ..jobs.label_scores import format_scores
 from ..maps.columns import ColumnRelevance
+from ..maps.dubious import DubiousRows
 from ..maps.loadings import loadings
 from ..plotting import charts, plot
 from ..plotting.charts import Chart
@@ -55,6 +56,7 @@ def embed_page(
     command: str = "",
     scores: Mapping[str, Mapping[str, float]] | None = None,
     columns: ColumnRelevance | None = None,
+    doubts: DubiousRows | None = None,
     answer: Sequence[str] = (),
     **around: Any,
 ) -> str:
@@ -72,6 +74,8 @@ def embed_page(
         Scores of each column of labels; see `ikd_graph.jobs.label_scores.score_labels`.
     columns : ColumnRelevance or None
         What `IKD.columns` found; points have arrows of columns then.
+    doubts : DubiousRows or None
+        What `IKD.dubious` found; points say their p value then.
     answer : sequence of str
         What the map shows, and how far to trust it; by default what the model knows.
     **around
@@ -99,6 +103,8 @@ def embed_page(
     sizes = [] if errors is None else np.linalg.norm(errors, axis=1)
     arrows = {} if columns is None else _arrows(model.embedding_, drawn)
     more = {} if errors is None else {"uncertainty": [f"± {size:.2g}" for size in sizes]}
+    if doubts is not None:
+        more["dubious"] = [f"p = {p:.2g}" for p in doubts.p_values]
     # As on the terminal: settings with the reason for each, and what there is to beware of.
     settings = str(model.settings_).splitlines()
     return page.render(

@@ -239,6 +239,7 @@ CALLS = {
         ikd_graph.inspect_cliques,
         {"X": X, "graph": 0.5, "affinity": "correlation", "limit": 50, "stability": 4},
     ),
+    "topology": (ikd_graph.topology, {"X": X, "n_components": 2}),
     "chance.chance_test": (chance.chance_test, {"X": X, "random_state": 0}),
     "dimension.estimate": (
         dimension.estimate,

@@ -291,3 +291,23 @@ def test_names_of_affinities_and_nulls_are_checked():
         ikd_graph.dubious(Z, X, null="none")
     with pytest.raises(ValueError, match="must not be negative"):
         ikd_graph.dubious(Z, X, affinity="hellinger")
+
+
+def test_new_rows_and_rows_of_a_method_go_by_name():
+    rng = np.random.default_rng(5)
+    Z = rng.uniform(-2.0, 2.0, (80, 2))
+    X = np.sin(Z @ rng.normal(size=(2, 40))) + 0.3 * rng.normal(size=(80, 40))
+    names = [f"r{k}" for k in range(80)]
+    points, frame = pd.DataFrame(Z, names), pd.DataFrame(X, names).add_prefix("c")
+    old, new = slice(0, 60), slice(60, 80)
+    one, two = (
+        ikd_graph.dubious(points[old], frame[old], new=(points[new], rows))
+        for rows in (frame[new], frame[new].iloc[::-1])
+    )
+    np.testing.assert_allclose(one.p_values, two.p_values, rtol=1e-9)
+    assert list(two.to_pandas().index) == names[60:]
+    itself = ikd_graph.dubious(points, frame)
+    of_method = ikd_graph.dubious(lambda table: points.loc[table.index[::-1]], frame)
+    np.testing.assert_allclose(of_method.p_values, itself.p_values, rtol=1e-9)
+    with pytest.raises(ValueError, match="must be a pair"):
+        ikd_graph.IKD(refine=None, graph=8).fit(frame).dubious(new=(Z, X, X))

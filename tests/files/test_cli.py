@@ -87,7 +87,7 @@ def test_the_coordinates_of_embed_are_those_of_the_estimator(table, tmp_path, ca
         head, *rows = csv.reader(file)
     X, labels = made_data()
     expected = IKD(3, graph=5).fit_transform(X)
-    assert head == ["row", "ikd0", "ikd1", "ikd2", "label"]
+    assert head == ["row", "ikd0", "ikd1", "ikd2", "dubious_p", "label"]
     assert [row[-1] for row in rows] == labels.tolist()
     np.testing.assert_array_equal([[float(c) for c in row[1:-1]] for row in rows], expected)
 
@@ -168,7 +168,7 @@ def test_standard_errors_stand_beside_the_coordinates(table, tmp_path, capsys):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = IKD(affinity="correlation", refine=search, random_state=0).fit(X)
-    assert head == ["row", "ikd0", "ikd1", "ikd0_se", "ikd1_se", "label"]
+    assert head == ["row", "ikd0", "ikd1", "ikd0_se", "ikd1_se", "dubious_p", "label"]
     errors = np.array([[float(cell) for cell in row[3:5]] for row in rows])
     np.testing.assert_allclose(errors, model.standard_errors_)
     mean = np.sqrt((errors**2).mean(axis=0))

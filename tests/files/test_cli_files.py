@@ -68,7 +68,7 @@ def test_the_reading_of_a_file_is_reported_and_names_survive(table, sensors, tmp
     assert "columns centered and divided by their standard deviation" in said
     with (out / "sensors_embedding.csv").open(newline="") as file:
         head, *rows = csv.reader(file)
-    assert head == ["date", "ikd0", "ikd1", "site", "level"]
+    assert head == ["date", "ikd0", "ikd1", "dubious_p", "site", "level"]
     assert [row[0] for row in rows] == [row[0] for row in sensors[1:]]
     assert [row[3] for row in rows] == [row[1] for row in sensors[1:]]
 

@@ -42,7 +42,7 @@ def test_a_new_file_is_placed_by_the_names_of_its_columns(files, capsys):
     assert "Nothing shows that the new rows fit worse than the rows of the map." in said
     with (out / "new_placed.csv").open(newline="") as file:
         head, *rows = csv.reader(file)
-    assert head == ["row", "ikd0", "ikd1", "residual"]
+    assert head == ["row", "ikd0", "ikd1", "residual", "dubious_p"]
     X = made_table()
     model = IKD(strategy="geodesic", graph=8, refine=None, affinity="euclidean").fit(X[:100])
     placed = np.array(rows, dtype=float)[:, 1:]
@@ -78,7 +78,7 @@ def test_names_labels_and_other_columns_of_rows_are_no_columns_of_the_model(file
     assert "row names: 'cell'; labels: 'kind' (2 classes)" in said
     assert "left out" not in said
     head, first = (files / "new_placed.csv").read_text().splitlines()[:2]
-    assert head == "cell,ikd0,ikd1,residual,kind"
+    assert head == "cell,ikd0,ikd1,residual,dubious_p,kind"
     assert (first[:6], first[-2:]) == ("cell0,", ",a")
     text = (files / "new.csv").read_text()
     (files / "new.csv").write_text(text.replace("\n", ",word\n"))

@@ -150,6 +150,7 @@ def test_every_page_is_in_the_table_of_contents_in_its_order():
     pages = [name for name in listed if "/" not in name]
     assert pages == [
         *("start", "files", "weak", "choose", "compare", "cliques", "columns", "loadings", "trust"),
+        *("dubious", "topology"),
         *("how", "mathematics", "peers", "large", "messages", "faq", "networkx"),
         *("api", "changelog"),
     ]

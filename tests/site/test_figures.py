@@ -24,6 +24,15 @@ MEASURED = {
         "benchmarks/shown/initialize.md": "0.161 0.160 0.210 0.212 0.879 0.436 0.487 0.562 "
         "0.456 0.909",
     },
+    "dubious": {
+        "benchmarks/battery/dubious.md": "0.000 0.007 0.008 0.24 0.04 0.61 0.74 0.93 0.94 0.850 "
+        "0.889 0.892 0.897 0.902 0.907 0.914 0.947 0.959 0.960 0.968 0.970 0.975 0.977 0.988 0.836 "
+        "0.02 2.5",
+    },
+    "topology": {
+        "docs/static/questions/numbers.md": "0.95",
+        "benchmarks/battery/topology.md": "0.97 0.99 58 79",
+    },
     "mathematics": {
         "docs/decisions/018-one-variance.md": ".738 .844",
         "docs/decisions/023-rivals.md": "0.05 0.15 0.3",
@@ -57,6 +66,7 @@ SETTINGS = {
     "cliques": "0.8 .8 .5",  # thresholds
     "columns": "5",  # a rate
     "compare": "95 0.01 0.03",  # an interval, and differences that count
+    "dubious": "5 0.5",  # a rate, and the area of guessing
     "files": "3.5",  # a number as files have it
     "how": "2.1 2.2 2.5",  # sections of the paper
     "large": "1.24 1.12 0.61 2.5 1.18 0.68",  # versions
@@ -66,6 +76,7 @@ SETTINGS = {
     "networkx": "3.4 .9",  # a version and a threshold
     "peers": ".01",  # a bound, of a file that the page names
     "start": "3.11 7.3",  # versions
+    "topology": "5 .3 .5 .7 .003 68",  # a level, noise, and a p value
     "trust": ".05 0.4 0.7 95 50 1.96",  # levels and intervals
     "weak": "0.005",  # as a message has it
 }
