@@ -69,6 +69,8 @@ def comparable(values: Any, n: int, affinity: str) -> tuple[Rows, Integers]:
     check_known(values, "X", "drop those rows or columns", holes=True)
     check.magnitude()("X", values.data if sp.issparse(values) else values)
     rows, known = rows_of(values), np.arange(n)
+    # The bits of a product depend on how a row lies in memory.
+    rows = np.ascontiguousarray(rows) if isinstance(rows, np.ndarray) else rows
     if affinity == "auto":
         affinity = "hellinger" if are_counts(some_rows(rows, known)) else "euclidean"
     holes = isinstance(rows, np.ndarray) and np.isnan(rows)

@@ -70,7 +70,7 @@ def test_the_reading_of_a_file_is_reported_and_names_survive(table, sensors, tmp
         head, *rows = csv.reader(file)
     assert head == ["date", "ikd0", "ikd1", "dubious_p", "site", "level"]
     assert [row[0] for row in rows] == [row[0] for row in sensors[1:]]
-    assert [row[3] for row in rows] == [row[1] for row in sensors[1:]]
+    assert [row[4] for row in rows] == [row[1] for row in sensors[1:]]
 
 
 def test_a_bare_scale_never_takes_the_file_for_its_value(table, tmp_path, capsys):
