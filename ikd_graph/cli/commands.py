@@ -465,11 +465,11 @@ def _read_map(path: str, data: Dataset) -> Any:
 
 
 def run_topology(arguments: argparse.Namespace) -> None:
-    """Count pieces, loops and voids of a data set, and say where each row lies on each loop."""
+    """Count components, loops and voids of a data set, and say where each row lies on each loop."""
     given = method_parameters(vars(arguments))
     data = common.read_data(arguments)
     found = topology(data, verbose=arguments.verbose, **given)
-    files: dict[str, Any] = {"topology.csv": found.to_pandas().to_csv(index=False)}
+    files: dict[str, Any] = {"topology.csv": found.features.to_csv(index=False)}
     if found.n_loops:
         angles = {f"angle{k}": found.circular_coordinate(k) for k in range(found.n_loops)}
         named = pandas.DataFrame(angles, data.names)

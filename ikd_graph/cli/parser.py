@@ -197,7 +197,7 @@ _COMMANDS: dict[str, tuple[str, str, list[str]]] = {
     ),
     "dubious": ("find rows of a map whose neighbors there the columns contradict", "map data", []),
     "topology": (
-        "count pieces, loops and voids of a table, with p values", "data",
+        "count connected components, loops and voids of a table, with p values", "data",
         ["n_components", *_OF_GRAPHS, "missing", "n_jobs", "random_state"],
     ),
     "datasets": ("list the built-in data sets, none of which needs a download", "", []),

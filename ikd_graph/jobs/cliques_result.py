@@ -152,7 +152,7 @@ class CliqueInspection:
 
     @cached_property
     def topology(self) -> Topology | None:
-        """Pieces and loops of the clique complex; None where it is too large, or without ripser."""
+        """Components and loops of the clique complex; None of a large one, or without ripser."""
         return topology_of(self.graph if self.model is None else self.model)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Pieces, loops and voids of a table, a similarity or a graph, each with a p value."""
+"""Connected components, loops and voids of a table, a similarity or a graph, with p values."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ _FEWEST = 4
 
 
 def topology(X: Any, *, n_components: int = 2, voids: bool = True, **settings: Any) -> Topology:
-    """Count the pieces, loops and voids of a table, a similarity, a graph or a fitted model.
+    """Count the connected components, loops and voids of a table, a graph or a fitted model.
 
     Points are joined as their dissimilarity allows, the most similar pairs first, and all cliques
     are filled in. A loop, or a void, that stays open for longer than chance leaves open has a
     small p value: that of the universal null of persistent homology (Bobrowski and Skraba,
     Scientific Reports 2023) for the largest of so many. Two complexes are looked at, and both
     count in a p value: of the rows as the fit compares them, and of their map with one dimension
-    more than the coordinates. Pieces are parts of at least 5 % of the rows that lie further apart
-    than the gaps of one connected curve do.
+    more than the coordinates. Components are parts of at least 5 % of the rows that lie further
+    apart than the gaps of one connected curve do.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def topology(X: Any, *, n_components: int = 2, voids: bool = True, **settings: A
     n_components : int
         Coordinates of the map, which gets one more. A fitted model brings its own.
     voids : bool
-        Whether to look for voids: .6 s of 300 rows, up to a minute of a dense graph.
+        Whether to look for voids: a second of 300 rows, up to a minute of a dense graph.
     **settings
         Parameters of `IKD` for a table or a similarity: ``affinity``, ``missing``, ``graph``, ...
         By default ``strategy="geodesic"`` and ``refine="stress"``, and the columns choose the rest.
@@ -84,8 +84,8 @@ def topology(X: Any, *, n_components: int = 2, voids: bool = True, **settings: A
     Notes
     -----
     The null is that of independent rows: of tables whose rows follow one another with a correlation
-    of .9 one in five has a loop. Few rows have few loops to compare one with: of rings of 80 rows
-    one in four is missed (docs/decisions/026-topology.md).
+    of .9 one in five has a loop. Few rows have few loops to compare one with: rings of 80 rows or
+    fewer are often missed (docs/decisions/026-topology.md).
 
     Examples
     --------
@@ -170,7 +170,7 @@ def _as_compared(fitted: IKD) -> tuple[Any, dict[str, Any]]:
     model = fitted.model_
     settings = {"affinity": model.settings.affinity, "missing": fitted.missing}
     if model.rows is not None:
-        return model.rows, settings
+        return getattr(model.rows, "stored", model.rows), settings
     similarity = model.similarity
     is_distance = similarity.affinity.euclidean
     values = _distances(similarity) if is_distance else similarity.matrix()
@@ -198,12 +198,13 @@ def _complex(of: str, dissimilarity: Floats, n_tests: int, rows_of_voids: int = 
 
 def _of_graph(g: CsrGraph, names: Sequence[Any], voids: bool) -> Topology:
     """Return the topology of the clique complex of a graph, the strongest edges first."""
+    whole(_FEWEST, cure="fewer have no loop")("the number of nodes", g.n_nodes)
     most = PAIRS_OF_VOIDS if voids else PAIRS
-    if not _FEWEST <= g.n_nodes <= _ROWS or g.n_edges > most:
+    if g.n_nodes > _ROWS or g.n_edges > most:
         cure = f"; voids=False takes {format_number(PAIRS)} edges" * voids
         raise ValueError(
-            f"a graph must have {_FEWEST} to {format_number(_ROWS)} nodes and at most "
-            f"{format_number(most)} edges, got {g.n_nodes} nodes and {g.n_edges} edges; pass its "
+            f"a graph must have at most {format_number(_ROWS)} nodes and {format_number(most)} "
+            f"edges, got {g.n_nodes} nodes and {g.n_edges} edges; pass its "
             f"densest part (networkx.k_core), or the table that it is made of{cure}"
         )
     if g.n_edges and not g.weights.min() > 0.0:

@@ -15,7 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from .. import missing
 from .._base import validation as check
 from .._base.format import count, setting
-from .._base.table import dense_rows, some_rows
+from .._base.table import dense_rows, rows_of, some_rows
 from .._base.threads import batches, block_rows
 from .._base.types import Floats, Integers
 from ..chance import LEVEL
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Topology"]
 
-DEGREES = ("piece", "loop", "void")
+DEGREES = ("connected component", "loop", "void")
 
 FIGURE_SIZE = 12.0, 3.6
 """Inches of the picture."""
@@ -57,15 +57,16 @@ class Complex(NamedTuple):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Topology:
-    """Pieces, loops and voids of a table, a similarity or a graph; see `ikd_graph.topology`.
+    """Components, loops and voids of a table, a similarity or a graph; see `ikd_graph.topology`.
 
     Attributes
     ----------
     features : pandas.DataFrame
-        A row for each feature of each clique complex: its ``degree`` (0 of a piece, 1 of a loop, 2
-        of a void), what the complex is ``of`` ("rows", "map" or "graph"), dissimilarities of its
-        ``birth`` and ``death``, its ``p_value`` times the number of tests, and ``rows``: those of a
-        piece, or those around a significant loop in their order, by name where they have names.
+        A row for each feature of each clique complex: its ``degree`` (0 of a component, 1 of a
+        loop, 2 of a void), what the complex is ``of`` ("rows", "map" or "graph"), dissimilarities
+        of its ``birth`` and ``death``, its ``p_value`` times the number of tests, and ``rows``:
+        those of a component, or those around a significant loop in their order, by name where they
+        have names.
         What is never joined or filled in has an infinite death, and no p value (NaN).
     model : IKD or None
         The fit of the rows looked at, which compared them and made the map; None of a graph.
@@ -91,7 +92,7 @@ class Topology:
 
     @cached_property
     def betti_numbers(self) -> tuple[int, int, int]:
-        """How many pieces (connected components), loops and voids there are at a level of 5 %."""
+        """How many connected components, loops and voids there are at a level of 5 %."""
         pieces, loops, voids = (len(self._clearest(degree).found(degree)) for degree in range(3))
         return pieces, loops, voids
 
@@ -116,7 +117,7 @@ class Topology:
         return self._count(1) + what
 
     def sentences(self) -> list[str]:
-        """Say how many pieces, loops and voids there are, and how many rows were looked at.
+        """Say how many components, loops and voids there are, and how many rows were looked at.
 
         Returns
         -------
@@ -131,18 +132,8 @@ class Topology:
         return lines
 
     def __repr__(self) -> str:
-        """Say how many pieces, loops and voids there are."""
+        """Say how many components, loops and voids there are."""
         return "\n".join(self.sentences())
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a copy of `features`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each feature.
-        """
-        return self.features.copy()
 
     @property
     def _n_rows(self) -> int:
@@ -173,7 +164,7 @@ class Topology:
         model, rows = self.model.model_, some_rows(self._table, rest)
         if model.rows is None:
             return model.similarity.nearest(rows[:, self._points], _NEIGHBORS)[0]
-        rows = dense_rows(rows)
+        rows = dense_rows(rows_of(rows))
         rows = rows if model.has_holes else missing.fill(rows, model.rows, alone=True)
         return model.similarity.nearest(rows, _NEIGHBORS)[0]
 

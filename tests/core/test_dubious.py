@@ -311,3 +311,14 @@ def test_new_rows_and_rows_of_a_method_go_by_name():
     np.testing.assert_allclose(of_method.p_values, itself.p_values, rtol=1e-9)
     with pytest.raises(ValueError, match="must be a pair"):
         ikd_graph.IKD(refine=None, graph=8).fit(frame).dubious(new=(Z, X, X))
+
+
+def test_a_row_more_than_are_sampled_changes_little():
+    rng = np.random.default_rng(0)
+    Z = rng.uniform(-2.0, 2.0, (2001, 2))
+    X = np.sin(Z @ rng.normal(size=(2, 40))) + 0.5 * rng.normal(size=(2001, 40))
+    Z[:200] = Z[rng.permutation(200)]
+    one, more = (ikd_graph.dubious(Z[:n], X[:n]) for n in (2000, 2001))
+    both = one.mask | more.mask[:2000]
+    assert both.sum() > 100
+    assert (one.mask & more.mask[:2000]).sum() > 0.9 * both.sum()

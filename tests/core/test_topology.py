@@ -170,7 +170,7 @@ def test_two_rings_far_apart_are_two_pieces_and_two_loops():
     assert found.betti_numbers == (2, 2, 0)
     parts = found.features[(found.features.degree == 0) & (found.features.p_value <= 0.05)]
     assert all(rows in ([*range(150)], [*range(150, 300)]) for rows in parts.rows)
-    assert found.sentences()[0].startswith("2 pieces, p = ")
+    assert found.sentences()[0].startswith("2 connected components, p = ")
 
 
 def test_an_outlying_row_is_no_piece():
@@ -337,6 +337,31 @@ def test_rows_that_were_left_out_have_an_angle():
     assert found.embedding.shape == (3000, 3)
 
 
+@pytest.mark.parametrize("kind", ["holes", "filled", "sparse", "distances"])
+def test_rows_that_were_left_out_have_an_angle_whatever_they_come_as(kind):
+    truth, points = circle(1020)
+    X, settings = sample(points, 60, noise=0.3), {}
+    if kind == "sparse":
+        X = sp.csr_array(np.maximum(X, 0.0))
+    elif kind == "distances":
+        X, settings = squareform(pdist(X)), {"affinity": "precomputed_distance"}
+    else:
+        X[np.random.default_rng(0).random(X.shape) < 0.05] = np.nan
+        settings = {"missing": "pairwise" if kind == "holes" else "impute"}
+    for n in (1000, 1020):
+        part = X[:n] if kind != "distances" else X[:n, :n]
+        angle = ikd_graph.topology(part, voids=False, **settings).circular_coordinate()
+        assert np.median(errors(angle, truth[:n])) < 0.2
+        assert np.isfinite(angle).all()
+
+
+def test_a_void_is_found_on_both_sides_of_three_hundred_rows():
+    points = np.random.default_rng(0).normal(size=(301, 3))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    for n in (300, 301):
+        assert ikd_graph.topology(points[:n]).betti_numbers == (1, 0, 1)
+
+
 def test_unrelated_rows_take_no_minutes():
     X = np.random.default_rng(0).normal(size=(600, 200))
     found = ikd_graph.topology(X, voids=False)
@@ -369,11 +394,8 @@ def test_the_record_says_what_it_counts():
     assert found.n_loops == found.betti_numbers[1] == 1
     assert found.sentence.endswith(": time of day, heading, cell cycle?")
     assert repr(found) == "\n".join(found.sentences())
-    assert repr(found).startswith("one piece\none loop, p = 0.000")
-    table = found.to_pandas()
-    assert [*table] == ["degree", "of", "birth", "death", "p_value", "rows"]
-    table["degree"] = 7
-    assert 7 not in set(found.features.degree)
+    assert repr(found).startswith("one connected component\none loop, p = 0.000")
+    assert [*found.features] == ["degree", "of", "birth", "death", "p_value", "rows"]
 
 
 @pytest.mark.parametrize("X", [nx.cycle_graph(6), nx.complete_graph(5)])
@@ -412,7 +434,9 @@ def test_what_has_no_topology_is_refused_with_a_cure():
         ikd_graph.topology(X[:3])
     with pytest.raises(ValueError, match="looked at as it is"):
         ikd_graph.topology(nx.cycle_graph(5), graph=0.5)
-    with pytest.raises(ValueError, match=r"must have 4 to .* nodes .*voids=False"):
+    with pytest.raises(ValueError, match="number of nodes must be an integer at least 4, got 0"):
+        ikd_graph.topology(nx.Graph())
+    with pytest.raises(ValueError, match=r"must have at most 1.000 nodes .*voids=False"):
         ikd_graph.topology(nx.path_graph(1200))
     with pytest.raises(ValueError, match="weights of edges must be positive"):
         ikd_graph.topology(nx.Graph([(k, (k + 1) % 4, {"weight": -1.0}) for k in range(4)]))

@@ -449,7 +449,10 @@ def test_an_error_is_one_line_and_writes_nothing(words, table, tmp_path, capsys)
     assert table.read_text().startswith("gene0")
 
 
-@pytest.mark.parametrize("command", ["embed", "compare", "cliques", "diagnose", "place", "align"])
+@pytest.mark.parametrize(
+    "command",
+    ["embed", "compare", "cliques", "diagnose", "place", "align", "dubious", "topology"],
+)
 def test_help_is_one_screen_with_choices_and_defaults(command, capsys):
     assert run(command, "--help") == 0
     said = capsys.readouterr().out
