@@ -452,10 +452,6 @@ class Model:
     @cached_property
     def held_out_r2(self) -> float:
         """R² of columns that were left out, predicted from the map of the others."""
-        # Candidates are refined where the map is not.
-        settings = self.settings
-        if settings.candidates and settings.agreements and self.asked.refine is not None:
-            return settings.candidates[0].r2
         return float(self._of_columns(predicted_r2))
 
     def _of_columns(self, measure: Callable[..., float]) -> float:

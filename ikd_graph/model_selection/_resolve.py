@@ -240,12 +240,15 @@ def _of_model(facts: Facts, settings: Settings) -> tuple[Settings, Settings]:
 def _halve(facts: Facts, option: Settings) -> Settings:
     """Return settings without a likelihood, and how halves of the columns agree under them.
 
-    Every split is tried, unless the halves of the first agree.
+    Every split is tried, unless the halves of the first agree, or no other can change on which side
+    the mean lies.
     """
     halved, agreements = without_likelihood(option), list[float]()
     for split in range(SPLITS):
         agreements.append(agreement_of_halves(facts, halved, split))
-        if not agreements[0] <= AGREED:
+        least = sum(agreements) / SPLITS
+        most = least + (SPLITS - split - 1) / SPLITS
+        if not (agreements[0] <= AGREED and least < SUPPORTED <= most):
             break
     return replace(halved, agreements=tuple(agreements))
 
@@ -263,17 +266,20 @@ def _of_table(facts: Facts, asked: Settings) -> tuple[Settings, Settings]:
     if others or asked.is_auto("refine") or isinstance(asked.refine, Likelihood):
         at, tried, predicts = compare_candidates(facts, options)
         best = options[at] if asked.refine else replace(options[at], refine=None)
-        settings, halved = replace(settings, candidates=tried), _halve(facts, best)
+        settings = replace(settings, candidates=tried)
         why = _why(tried, predicts) if others else why
         plain = asked.is_auto("n_components") or asked.n_components <= _MOST_DIMENSIONS
         enough = _may_use_graph(asked) and facts.rows.shape[1] >= limits.FEWEST_COLUMNS
+        may_refine = asked.is_auto("refine") and enough and plain
+        if may_refine or not predicts or isinstance(asked.refine, Likelihood):
+            halved = _halve(facts, best)
         if not predicts and not halved.agreement >= SUPPORTED:
             text = (
                 "no method predicts held-out columns better than their mean: there may be nothing "
                 "to see"
             )
             settings = replace(settings, warnings=(text,)).explain({"warning": text})
-        elif asked.is_auto("refine") and enough and plain and halved.agreement < SUPPORTED:
+        elif may_refine and halved.agreement < SUPPORTED:
             weak = "without it two halves of the columns disagree"
             # The likelihood sees a core of the rows, elastic edges see all of many.
             few = facts.rows.shape[0] <= limits.DOUBLE
@@ -358,7 +364,8 @@ def _with_descent(facts: Facts, settings: Settings, halved: Settings, asked: Set
     """Choose the descent of a likelihood; say how halves agree, and what was close."""
     if np.isfinite(halved.agreement):
         weak = ": the arrangement is weak" if halved.agreement < SUPPORTED else ""
-        weak = weak if len(halved.agreements) == SPLITS else ", of one split"
+        known = len(halved.agreements)
+        weak += f", of {known} split{'s' * (known > 1)}" * (known < SPLITS)
         text = (
             "without a likelihood two halves of the columns agree by R² "
             f"{spread(halved.agreements)}{weak}"
