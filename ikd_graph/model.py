@@ -322,16 +322,27 @@ class Model:
         if not self.knows_errors:
             return None
         if self.computed.error_bars is None:
-            seed, core = self.settings.random_state, self.result.core
-            optima = () if core is None else core.fit.optima
-            bars = posterior(self.process, seed, optima=optima, places=self.first[self.sample])
-            # What was filled in is no information.
-            known = float(np.isfinite(self.rows).mean()) if self.has_holes else 1.0
-            covariances, free = bars.covariances / known, known * bars.free_columns
+            bars = self._bars()
             if bars.misfit:
                 warn(f"the model does not fit X, so that reliability is NaN: {bars.misfit}")
-            self.computed.error_bars = bars._replace(covariances=covariances, free_columns=free)
+            self.computed.error_bars = bars
         return self.computed.error_bars
+
+    def _bars(self, **how: int) -> LatentPosterior:
+        """Return error bars of the sampled rows; ``how`` they are simulated."""
+        seed, core = self.settings.random_state, self.result.core
+        optima = () if core is None else core.fit.optima
+        bars = posterior(self.process, seed, optima=optima, places=self.first[self.sample], **how)
+        # What was filled in is no information.
+        known = float(np.isfinite(self.rows).mean()) if self.has_holes else 1.0
+        covariances, free = bars.covariances / known, known * bars.free_columns
+        return bars._replace(covariances=covariances, free_columns=free)
+
+    def reliability_at_most(self) -> float:
+        """Compute about the largest reliability that simulated tables may leave; NaN without."""
+        if not self.knows_errors:
+            return float("nan")
+        return reliability(self.points[self.sample], self._bars(n_simulations=0).standard_errors)
 
     def standard_errors(self) -> Floats:
         """Compute the standard errors of the distinct rows, (u, m)."""

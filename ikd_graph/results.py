@@ -117,25 +117,22 @@ def _explained_joints(model: Model) -> dict[str, str]:
 
 def _explained_errors(model: Model) -> dict[str, str]:
     """Return what standard errors lead to expect, or why there are none; warn of large ones."""
-    likely, notes = model.result.core is not None, {}
-    value = model.reliability() if likely else 1.0
     if why := model.why_no_errors():
-        notes["standard errors"] = f"there are no standard errors: {why}"
-    elif likely:
-        bars = model.unchecked_bars()
-        rows_in_no_order = bool(bars and np.isnan(bars.checks.order.value))
-        notes["standard errors"] = (
-            f"reliability {value:.2f}: the standard errors lead to expect an R² of about that "
-            "with the truth"
-        ) + "; rows in no order are not asked for noise along them" * rows_in_no_order
+        return {"standard errors": f"there are no standard errors: {why}"}
+    if model.result.core is None:
+        return {}
+    value = model.reliability_at_most()
     if value < gplvm.TRUSTED:
         rivals = model.result.notes.get("optima", "")
         warn(
-            f"the embedding has a reliability of {value:.2f}, below {gplvm.TRUSTED}: its "
-            f"standard errors are large (standard_errors_){'; ' * bool(rivals)}{rivals}; "
+            f"the embedding has a reliability of at most about {value:.2f}, below {gplvm.TRUSTED}: "
+            f"its standard errors are large (standard_errors_){'; ' * bool(rivals)}{rivals}; "
             "measure more columns, or average rows that belong together"
         )
-    return notes
+    return {
+        "standard errors": f"reliability of at most about {value:.2f} by the information of the "
+        "columns; reliability_ and standard_errors_, when asked for, simulate tables as well"
+    }
 
 
 def _expand_graph(g: graph.CsrGraph, first: Integers, inverse: Integers) -> graph.CsrGraph:

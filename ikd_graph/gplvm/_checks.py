@@ -80,6 +80,10 @@ class ModelChecks(NamedTuple):
         return next(failed, "")
 
 
+NOT_ASKED = ModelChecks(*3 * (Check(np.nan, np.nan, np.nan),))
+"""Of a model that was asked nothing."""
+
+
 def model_covariance(fit: Model) -> Floats:
     """Covariance A of the rows of a model, (n, n)."""
     cov = fit.variance * fit.kernel.matrix(fit.latent)

@@ -35,7 +35,14 @@ from .._base.rounding import TINY, rounding
 from .._base.threads import block_rows, map_blocks, single_threaded_blas
 from .._base.types import Floats, Integers
 from ..blockwise import rigid_fit
-from ._checks import Check, ModelChecks, annealed_optimum, check_model, model_covariance
+from ._checks import (
+    NOT_ASKED,
+    Check,
+    ModelChecks,
+    annealed_optimum,
+    check_model,
+    model_covariance,
+)
 from ._likelihood import Model, column_scores, expected_information, sample_covariance
 from ._process import JITTER, GaussianProcess, freshness, row_products
 from ._search import OptimumRecord, local_optimum
@@ -71,7 +78,7 @@ class LatentPosterior(NamedTuple):
         return self.checks.sentence(self.covariances.shape[1])
 
 
-@check.validate(random_state=check.seed, n_simulations=check.count)
+@check.validate(random_state=check.seed, n_simulations=check.whole(0))
 def posterior(
     process: GaussianProcess,
     random_state: int | None = None,
@@ -93,7 +100,8 @@ def posterior(
     optima : sequence of OptimumRecord
         Local optima that the fit reached; each counts by its chance to be the likeliest.
     n_simulations : int
-        Tables that are drawn and embedded.
+        Tables that are drawn and embedded. Without any the errors are those of the information
+        alone, which are mostly smaller, and the model is not checked.
     places : (n,) ndarray of int, optional
         Number of every row in the table that it is of: where two are one apart, the rows are
         neighbors there. By default the rows follow one another.
@@ -133,9 +141,11 @@ def posterior(
         n_free = _free_columns(fit, rows, n_columns)
         errors = _covariances(fit, n_free)
         rngs = [np.random.default_rng([random_state or 0, k]) for k in range(n_simulations)]
-        ratios, simulated = zip(*(_simulate(fit, n_free, rng) for rng in rngs), strict=True)
-        factor = float(np.mean(ratios)) ** 2
-        checks = check_model((fit, sample_cov), simulated, place, n_free, n_columns / n_free)
+        factor, checks = 1.0, NOT_ASKED
+        if rngs:
+            ratios, simulated = zip(*(_simulate(fit, n_free, rng) for rng in rngs), strict=True)
+            factor = float(np.mean(ratios)) ** 2
+            checks = check_model((fit, sample_cov), simulated, place, n_free, n_columns / n_free)
     turn = rigid_fit(fit.latent, latent).rotation
     errors = np.einsum("ba,ibc,cd->iad", turn, errors, turn)
     by_rivals = errors + sum(at.weight * _squares(at.latent[order], latent) for at in optima)
