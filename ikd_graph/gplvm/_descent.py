@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ VARIANCES = (1e-3, 1e2)
 linear model; beyond a hundred it only grows larger and smaller without end. The noise is bounded
 from above alike."""
 
-_SCALES = np.geomspace(0.5, 2.0, 7)
+SCALES = np.geomspace(0.5, 2.0, 7)
 
 _FLOORS = np.geomspace(1.0, 1e-6, 10)
 """Noise floors of an annealed descent: from the mean variance down to a millionth of it."""
@@ -129,9 +129,11 @@ class Objective:
         """Value without the prior, whatever the time."""
         return self.likelihood(*self.model(vector)).value
 
-    def best_scale(self, latent: Floats, scales: Floats = _SCALES) -> float:
-        """Most likely multiple of an embedding, under as much noise as signal."""
-        values = [self(self.vector(scale * latent))[0] for scale in scales]
+    def best_scale(
+        self, latent: Floats, scales: Floats = SCALES, *variances: float
+    ) -> float:
+        """Most likely multiple of an embedding, by default under as much noise as signal."""
+        values = [self(self.vector(scale * latent, *variances))[0] for scale in scales]
         return float(scales[int(np.argmin(values))])
 
     def start(self, latent: Floats, name: str = "") -> Optimum:
@@ -203,25 +205,34 @@ def nested_latents(
         m = ``fewest`` to M. The noise is at least ``NESTED_NOISE``.
     """
     objective = Objective(SampleLikelihood(sample_cov), kernel, latent.shape[1], clock or Clock())
-    latents: list[Floats] = []
     with single_threaded_blas():
-        at = descend(objective, objective.start(latent), _SOFT)
-        while True:
-            end = minimize(objective, at, 30, NESTED_NOISE)
-            latents.insert(0, objective.model(end.vector).latent)
-            if objective.n_components == fewest:
-                return latents
-            for factor in (0.5, 0.2, 0.0):
-                points, _, *variances = objective.model(at.vector)
-                points = eigen.principal_axes(points).coordinates
-                if factor == 0.0:
-                    points = points[:, :-1]
-                    objective = replace(objective, n_components=points.shape[1])
-                else:
-                    points[:, -1] *= factor
-                vector = objective.vector(points, *variances)
-                steps = _FEW_STEPS if factor else _STEPS
-                at = minimize(objective, at._replace(vector=vector), steps, _SOFT[-1])
+        return [settled(*end) for end in shrunk(objective, latent, fewest)][::-1]
+
+
+def shrunk(
+    objective: Objective, latent: Floats, fewest: int
+) -> Iterator[tuple[Objective, Optimum]]:
+    """Yield optima of M to few coordinates under noise, with the objective of as many."""
+    at = descend(objective, objective.start(latent), _SOFT)
+    yield objective, at
+    while objective.n_components > fewest:
+        for factor in (0.5, 0.2, 0.0):
+            points, _, *variances = objective.model(at.vector)
+            points = eigen.principal_axes(points).coordinates
+            if factor == 0.0:
+                points = points[:, :-1]
+                objective = replace(objective, n_components=points.shape[1])
+            else:
+                points[:, -1] *= factor
+            vector = objective.vector(points, *variances)
+            steps = _FEW_STEPS if factor else _STEPS
+            at = minimize(objective, at._replace(vector=vector), steps, _SOFT[-1])
+        yield objective, at
+
+
+def settled(objective: Objective, at: Optimum) -> Floats:
+    """Return the latent of an optimum under next to no noise."""
+    return objective.model(minimize(objective, at, 30, NESTED_NOISE).vector).latent
 
 
 def minimize(

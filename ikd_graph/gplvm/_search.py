@@ -41,13 +41,15 @@ from ..similarity import Correlations
 from ..stress import stress_of_paths
 from ._descent import (
     LEAST_NOISE,
+    SCALES,
     Clock,
     Objective,
     Optimum,
     anneal,
     converge,
     minimize,
-    nested_latents,
+    settled,
+    shrunk,
 )
 from ._likelihood import Model, SampleLikelihood, sample_covariance
 from ._process import SIDE_BY_SIDE, GaussianProcess
@@ -305,10 +307,19 @@ def likelihood(
             return free, released, released.value
         return floored, above, released.value
 
+    def value_of(kernel: kernels.StationaryKernel) -> float:
+        """Value of the optimum next to that of the first kernel, without the noise floor."""
+        free = Objective(sample, kernel, latent.shape[1], clock)
+        points, _, *variances = objective.model(at.vector)
+        scale = free.best_scale(points, SCALES, *variances)
+        return converge(free, Optimum(np.inf, free.vector(scale * points, *variances), "")).value
+
     def descend(name: str, start: Floats) -> Optimum:
         m = objective.n_components
         if start.shape[1] > m:
-            start = nested_latents(cov, start, objective.kernel, m, clock)[0]
+            wide = replace(objective, n_components=start.shape[1], least_noise=LEAST_NOISE)
+            *_, few = shrunk(wide, start, m)
+            start = settled(*few)
         return converge(objective, anneal(objective, objective.start(start, name)))
 
     def further_starts(objective: Objective) -> Iterator[tuple[str, Floats]]:
@@ -332,8 +343,13 @@ def likelihood(
         # Below the mean variance, so that some of it is left for the signal.
         floor = min(_FLOOR_FRACTION * spectral_noise(sample.eigenvalues, n_observed), 0.99)
         floor = max(floor, LEAST_NOISE)
-        fitted = _in_threads(fit_kernel, [(kernels.get(name),) for name in names])
-        objective, at, _ = min(fitted, key=lambda each: each[2])
+        first, *others = map(kernels.get, names)
+        objective, at, value = fit_kernel(first)
+        # Kernels have much the same arrangement: descents of the likeliest alone begin anew.
+        values = [value, *_in_threads(value_of, [(kernel,) for kernel in others])]
+        likeliest = int(np.argmin(values))
+        if likeliest:
+            objective, at, _ = fit_kernel(others[likeliest - 1])
         optima = [at, *_in_threads(descend, [*further_starts(objective)])]
         reached = [_close_gaps(objective, each, n_observed) for each in optima]
         reached.sort(key=lambda at: at.value)
