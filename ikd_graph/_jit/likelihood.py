@@ -1,5 +1,7 @@
 """The elementwise work of the likelihood, and products whose rows do not depend on one another."""
 
+import numpy as np
+
 from .._base.jit import jit
 
 
@@ -24,6 +26,53 @@ def forces(latent, slope, cov, by_cov, factor, out):
                 out[i, c] += force
                 out[j, c] -= force
     return 2.0 * inner + along
+
+
+@jit
+def sq_distances(latent, out):
+    """Fill ``out`` with the squared distances of pairs of rows, in the order of scipy's pdist."""
+    n, m = latent.shape
+    at = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            square = 0.0
+            for c in range(m):
+                square += (latent[i, c] - latent[j, c]) ** 2
+            out[at] = square
+            at += 1
+
+
+@jit
+def unpack(cov, slope, cov_out, slope_out):
+    """Fill (n, n) matrices with the values of pairs: 1 and 0 where a point meets itself."""
+    n = len(cov_out)
+    at = 0
+    for i in range(n):
+        cov_out[i, i], slope_out[i, i] = 1.0, 0.0
+        for j in range(i + 1, n):
+            cov_out[i, j] = cov_out[j, i] = cov[at]
+            slope_out[i, j] = slope_out[j, i] = slope[at]
+            at += 1
+
+
+@jit
+def unremember(steps, changes, weights, count, vector, alphas):
+    """First loop of limited-memory BFGS (Nocedal 1980): take what is remembered off a vector.
+
+    The latest of ``count`` ``steps`` and ``changes`` (k, d) of the slope comes first;
+    ``weights`` (k,) are the inverses of their products, ``alphas`` (k,) are filled.
+    """
+    for at in range(count - 1, -1, -1):
+        alphas[at] = weights[at] * np.dot(steps[at], vector)
+        vector -= alphas[at] * changes[at]
+
+
+@jit
+def remember(steps, changes, weights, count, vector, alphas):
+    """Second loop, from the oldest to the latest: add it again, as the slope changed."""
+    for at in range(count):
+        beta = weights[at] * np.dot(changes[at], vector)
+        vector += (alphas[at] - beta) * steps[at]
 
 
 @jit

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -13,14 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from .. import eigen
+from .. import _jit, eigen
 from .._base.rounding import ROUNDING
 from .._base.threads import single_threaded_blas
 from .._base.types import Floats
 from ..kernels import StationaryKernel
 from ._likelihood import GroupLikelihood, Model, SampleLikelihood, expected_information
-
-Pairs = deque[tuple[Floats, Floats, float]]
 
 LEAST_NOISE = 1e-7
 """Smallest noise, relative to the mean variance: it keeps the model invertible."""
@@ -272,7 +269,7 @@ def minimize(
     best = start._replace(vector=start.vector.copy())
     tail, limits = slice(-2, None), bounds(floor)
     best.vector[tail] = np.clip(best.vector[tail], *limits)
-    pairs: Pairs = deque(maxlen=_MEMORY)
+    pairs = _Memory(best.vector.size)
     metric: _Metric | None = None
     damping = DAMPING
     value, gradient = objective(best.vector)
@@ -285,21 +282,20 @@ def minimize(
         free[tail] = ~(low & (gradient[tail] > 0.0) | high & (gradient[tail] < 0.0))
         if scored and (metric is None or (free != metric.free).any()):
             metric = _Metric(objective, best.vector, free, damping)
-            pairs.clear()
+            pairs.count = 0
         slope = np.where(free, gradient, 0.0)
-        direction = np.where(free, -_times_inverse(pairs, slope, metric), 0.0)
+        direction = np.where(free, -pairs.times(slope, metric), 0.0)
         move = _line_search(objective, best, slope, direction, limits)
         if move is None:
             # The curvature was wrong: once more without what was remembered.
-            if not pairs:
+            if not pairs.count:
                 break
-            metric = None
-            pairs.clear()
+            metric, pairs.count = None, 0
             continue
         new, new_gradient = move
         step, change = new.vector - best.vector, new_gradient - gradient
         gain = best.value - new.value
-        fresh = not pairs
+        fresh = not pairs.count
         if metric is not None and fresh:
             damping = metric.damping * metric.trust(gain, slope, step)
         best, gradient = new, new_gradient
@@ -310,8 +306,8 @@ def minimize(
         curvature = float(step @ change)
         curved = curvature > ROUNDING * float(change @ change)
         if curved:
-            pairs.append((step, change, 1.0 / curvature))
-        if small or not curved or len(pairs) == _MEMORY:
+            pairs.append(step, change, 1.0 / curvature)
+        if small or not curved or pairs.count == _MEMORY:
             metric = None
     return best
 
@@ -343,22 +339,39 @@ def _line_search(
     return None
 
 
-def _times_inverse(pairs: Pairs, vector: Floats, metric: _Metric | None) -> Floats:
-    """Inverse Hessian, as remembered, times a vector (Nocedal, Math. Comp. 35, 1980)."""
-    out, alphas = vector.copy(), []
-    for step, change, weight in reversed(pairs):
-        alphas.append(weight * float(step @ out))
-        out -= alphas[-1] * change
-    if metric is not None:
-        out = metric.solve(out)
-    elif pairs:
-        _, change, weight = pairs[-1]
-        out /= weight * float(change @ change)
-    else:
-        out /= max(float(np.linalg.norm(out)), 1.0)
-    for (step, change, weight), alpha in zip(pairs, reversed(alphas), strict=True):
-        out += (alpha - weight * float(change @ out)) * step
-    return out
+class _Memory:
+    """The last steps, how the slope changed along each, and the inverses of their products.
+
+    Together they are an inverse Hessian (Nocedal, Math. Comp. 35, 1980).
+    """
+
+    def __init__(self, size: int) -> None:
+        self.count = 0
+        self._steps, self._changes = np.empty((2, _MEMORY, size))
+        self._weights, self._alphas = np.empty((2, _MEMORY))
+
+    def append(self, step: Floats, change: Floats, weight: float) -> None:
+        """Remember a step, in place of the oldest where the memory is full."""
+        if self.count == _MEMORY:
+            for kept in (self._steps, self._changes, self._weights):
+                kept[:-1] = kept[1:]
+            self.count -= 1
+        at, self.count = self.count, self.count + 1
+        self._steps[at], self._changes[at], self._weights[at] = step, change, weight
+
+    def times(self, vector: Floats, metric: _Metric | None) -> Floats:
+        """Return the inverse Hessian times a vector."""
+        out, last = vector.copy(), self.count - 1
+        remembered = self._steps, self._changes, self._weights, self.count, out, self._alphas
+        _jit.likelihood.unremember(*remembered)
+        if metric is not None:
+            out[:] = metric.solve(out)
+        elif self.count:
+            out /= self._weights[last] * float(self._changes[last] @ self._changes[last])
+        else:
+            out /= max(float(np.linalg.norm(out)), 1.0)
+        _jit.likelihood.remember(*remembered)
+        return out
 
 
 class _Metric:

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.blas import dsyrk, dtrmm
 from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.optimize import minimize_scalar
-from scipy.spatial.distance import pdist, squareform
 
 from .. import _jit
 from .._base import limits
@@ -149,7 +148,7 @@ class GroupLikelihood:
     ) -> LikelihoodGradient:
         """Value and gradient; infinite, derivatives 0, where A is not positive definite."""
         cov, change = covariances(latent, kernel)
-        value, by_cov = 0.0, np.zeros_like(cov)  # 2 G, of which the lower triangle is used
+        value, by_cov = 0.0, None  # 2 G, of which the lower triangle is used
         for group in self.groups:
             try:
                 factor = factor_of(variance * cov[group.block], noise)
@@ -162,8 +161,13 @@ class GroupLikelihood:
                 through = inverse @ group.root
             log_det = 2.0 * float(np.log(np.diagonal(factor)).sum())
             value += 0.5 * group.weight * (len(factor) * LOG_2PI + log_det)
-            value += 0.5 * float(np.sum(through * group.root))
-            by_cov[group.block] += dsyrk(-1.0, through, beta=group.weight, c=inverse.T, lower=1)
+            value += 0.5 * float(np.dot(through.ravel("K"), group.root.ravel("K")))
+            own = dsyrk(-1.0, through, beta=group.weight, c=inverse.T, overwrite_c=1).T
+            if len(self.groups) == 1 and own.shape == cov.shape:
+                by_cov = own
+                break
+            by_cov = np.zeros_like(cov) if by_cov is None else by_cov
+            by_cov[group.block] += own
         by_latent = np.empty_like(latent)
         inner = _jit.likelihood.forces(latent, change, cov, by_cov, 2.0 * variance, by_latent)
         by_noise = 0.5 * noise * float(np.trace(by_cov))
@@ -202,8 +206,10 @@ class SampleLikelihood(GroupLikelihood):
 
 def covariances(latent: Floats, kernel: StationaryKernel) -> tuple[Floats, Floats]:
     """f(d_ij) and f'(d_ij) of every pair, both (n, n); f' is 0 for a pair in one place."""
-    cov, change = map(squareform, value_and_slope(kernel, pdist(latent, "sqeuclidean")))
-    cov.flat[:: len(cov) + 1] = 1.0
+    n = len(latent)
+    squares, cov, change = np.empty(n * (n - 1) // 2), np.empty((n, n)), np.empty((n, n))
+    _jit.likelihood.sq_distances(latent, squares)
+    _jit.likelihood.unpack(*value_and_slope(kernel, squares), cov, change)
     return cov, change
 
 
