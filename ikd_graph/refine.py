@@ -127,6 +127,7 @@ class Likelihood(BaseEstimator):
         centered: bool = True,
         descent: str = "annealed",
         max_points: int | None = None,
+        search: bool = True,
         random_state: int | None = None,
     ) -> CoreFit:
         """Refine the latent of rows, or of a well-spread core that places the others.
@@ -147,6 +148,9 @@ class Likelihood(BaseEstimator):
         max_points : int, optional
             Rows of the core: each the farthest in ``latent`` from those before it. 250 for annealed
             descents and 1 000 for a local one unless given.
+        search : bool
+            Whether annealed descents search for the largest likelihood, see `likelihood`: those of
+            samples of the model do.
         random_state : int, optional
             Seed of closed forms and restarts.
 
@@ -183,7 +187,8 @@ class Likelihood(BaseEstimator):
                 )
             else:
                 sample_cov = sample_covariance(inside, centered)
-                common |= {"restarts": self.restarts, "random_state": random_state}
+                common |= {"restarts": self.restarts, "search": search}
+                common["random_state"] = random_state
                 common["n_effective"] = effective_columns(inside)
                 fit = likelihood(sample_cov, inside.shape[1], kernel, init=init[core], **common)
             process = GaussianProcess(

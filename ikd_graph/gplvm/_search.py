@@ -219,6 +219,7 @@ def _check_init(init: Floats, rows: Any = None, sample_cov: Any = None, **_: obj
     init=check.table,
     n_observed=check.whole(1),
     n_effective=check.optional(check.positive),
+    search=check.flag,
     fit_shape=check.flag,
     time_budget=check.optional(check.positive),
     random_state=check.seed,
@@ -231,6 +232,7 @@ def likelihood(
     init: ArrayLike,
     restarts: int = 0,
     n_effective: float | None = None,
+    search: bool = True,
     fit_shape: bool = False,
     time_budget: float | None = None,
     random_state: int | None = None,
@@ -262,6 +264,10 @@ def likelihood(
         More descents, from geodesic solutions on random graphs.
     n_effective : float, optional
         Independent columns that the columns are worth, by default all: what optima are compared by.
+    search : bool
+        Whether descents also start from closed forms, and the best ends where nothing changes.
+        Where the model is wrong neither makes a better map, and last steps follow rounding
+        (docs/decisions/004-likelihood-by-restarts.md).
     fit_shape : bool
         Also fit the kernel's alpha or gamma, at the end.
     time_budget : float, optional
@@ -300,7 +306,7 @@ def likelihood(
         floored = Objective(sample, kernel, latent.shape[1], clock, least_noise=floor)
         free = replace(floored, least_noise=LEAST_NOISE)
         above = anneal(floored, floored.start(latent, "init"))
-        released, above = converge(free, anneal(free, above)), converge(floored, above)
+        released, above = converge(free, above), converge(floored, above)
         # Noise alone lets every free parameter add half a unit to the largest log likelihood
         # (Wilks).
         if n_observed * (above.value - released.value) > 0.5 * latent.size:
@@ -327,13 +333,14 @@ def likelihood(
         if clock.expired:
             return
         corr, m, kernel = to_correlation(cov), objective.n_components, objective.kernel
-        for level in _LEVELS:
-            yield f"all pairs, {level:g}", all_pairs(corr, m, kernel, level)
-        more = min(2 * m, len(cov) - 1)
-        yield f"all pairs, from {more}", all_pairs(corr, more, kernel)
-        first = closed_form(corr, m, kernel, n_observed)
-        if not same(first, latent):
-            yield "threshold graph", first
+        if search:
+            for level in _LEVELS:
+                yield f"all pairs, {level:g}", all_pairs(corr, m, kernel, level)
+            more = min(2 * m, len(cov) - 1)
+            yield f"all pairs, from {more}", all_pairs(corr, more, kernel)
+            first = closed_form(corr, m, kernel, n_observed)
+            if not same(first, latent):
+                yield "threshold graph", first
         rng = np.random.default_rng(random_state or 0)
         for number in range(1, restarts + 1):
             yield f"restart {number}", random_closed_form(corr, m, kernel, rng)
@@ -354,7 +361,9 @@ def likelihood(
         reached = [_close_gaps(objective, each, n_observed) for each in optima]
         reached.sort(key=lambda at: at.value)
         standings, shown = compare_optima(objective, reached, n_effective or n_observed)
-        best = converge(objective, reached[shown], _LAST_STEPS, ROUNDING)
+        best = reached[shown]
+        if search:
+            best = converge(objective, best, _LAST_STEPS, ROUNDING)
         if fit_shape:
             objective = _with_shape(objective, lambda under: converge(under, best).value)
             best = converge(objective, best, _LAST_STEPS, ROUNDING)
