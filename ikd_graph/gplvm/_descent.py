@@ -152,11 +152,19 @@ def descend(
     return at
 
 
-def anneal(objective: Objective, at: Optimum) -> Optimum:
-    """Optimum under noise floors that fall from the noise of ``at`` to the least noise."""
+def annealing(objective: Objective, at: Optimum) -> Iterator[Optimum]:
+    """Yield where falling noise floors lead, from the noise of ``at`` to the least noise."""
     # The last of the ten is low enough for a descent without a floor of its own.
     floors = np.unique(np.maximum(_FLOORS, objective.least_noise))[::-1]
-    return descend(objective, at, floors[floors <= objective.model(at.vector).noise])
+    for floor in floors[floors <= objective.model(at.vector).noise]:
+        at = minimize(objective, at, _STEPS, floor)
+        yield at
+
+
+def anneal(objective: Objective, at: Optimum) -> Optimum:
+    """Optimum under noise floors that fall from the noise of ``at`` to the least noise."""
+    *_, at = at, *annealing(objective, at)
+    return at
 
 
 def converge(

@@ -46,6 +46,7 @@ from ._descent import (
     Objective,
     Optimum,
     anneal,
+    annealing,
     converge,
     minimize,
     settled,
@@ -61,6 +62,9 @@ _FLOOR_FRACTION = 0.9
 """Noise floor over the estimate of the noise: less its error in small tables (decision 004)."""
 
 _LAST_STEPS = 500  # to the most likely optimum, until a step takes off no more than rounding
+
+_MET = 1e-3
+"""Of the sum of squares, by which descents under one noise floor may differ that go on as one."""
 
 _OPEN = 0.5
 """Log likelihood that a distance may cost: what a standard error costs."""
@@ -302,11 +306,11 @@ def likelihood(
     names = kernels.KERNELS if isinstance(kernel, str) and kernel == "auto" else [kernel]
 
     def fit_kernel(kernel: kernels.StationaryKernel) -> tuple[Objective, Optimum, float]:
-        """Optimum with the noise floor or without, and the value without."""
+        """Optimum with the noise floor or without, and the value without; fills the way."""
         floored = Objective(sample, kernel, latent.shape[1], clock, least_noise=floor)
         free = replace(floored, least_noise=LEAST_NOISE)
-        above = anneal(floored, floored.start(latent, "init"))
-        released, above = converge(free, above), converge(floored, above)
+        way[:] = annealing(floored, floored.start(latent, "init"))
+        released, above = converge(free, way[-1]), converge(floored, way[-1])
         # Noise alone lets every free parameter add half a unit to the largest log likelihood
         # (Wilks).
         if n_observed * (above.value - released.value) > 0.5 * latent.size:
@@ -320,13 +324,34 @@ def likelihood(
         scale = free.best_scale(points, SCALES, *variances)
         return converge(free, Optimum(np.inf, free.vector(scale * points, *variances), "")).value
 
-    def descend(name: str, start: Floats) -> Optimum:
+    def begin(name: str, start: Floats) -> Optimum:
         m = objective.n_components
         if start.shape[1] > m:
             wide = replace(objective, n_components=start.shape[1], least_noise=LEAST_NOISE)
             *_, few = shrunk(wide, start, m)
             start = settled(*few)
-        return converge(objective, anneal(objective, objective.start(start, name)))
+        return objective.start(start, name)
+
+    def descend(starts: Sequence[Optimum]) -> list[Optimum]:
+        """Optimum of the first start, and those of others: what meets on the way goes on as one."""
+        floored, met = replace(objective, least_noise=floor), dict[int, int]()
+        paths = [annealing(floored, start) for start in starts]
+        going, states = list(range(1, len(starts) + 1)), list[Optimum]()
+        for first in way:
+            some = _in_threads(next, [(paths[number - 1],) for number in going])
+            reached = {0: first, **dict(zip(going, some, strict=True))}
+            points = {number: floored.model(each.vector).latent for number, each in reached.items()}
+            for number in going:
+                before = [k for k in points if k < number and k not in met]
+                found = [k for k in before if same(points[number], points[k], _MET)]
+                met |= {number: k for k in found[:1]}
+            going = [number for number in going if number not in met]
+            states = [reached[number] for number in going]
+        ends = {0: at}
+        ends |= zip(going, _in_threads(converge, [(objective, state) for state in states]))
+        for number, other in sorted(met.items()):
+            ends[number] = ends[other]._replace(start=starts[number - 1].start)
+        return [end for _, end in sorted(ends.items())]
 
     def further_starts(objective: Objective) -> Iterator[tuple[str, Floats]]:
         """Yield closed forms of all pairs, of more coordinates, of the graph, of random graphs."""
@@ -350,6 +375,7 @@ def likelihood(
         # Below the mean variance, so that some of it is left for the signal.
         floor = min(_FLOOR_FRACTION * spectral_noise(sample.eigenvalues, n_observed), 0.99)
         floor = max(floor, LEAST_NOISE)
+        way = list[Optimum]()
         first, *others = map(kernels.get, names)
         objective, at, value = fit_kernel(first)
         # Kernels have much the same arrangement: descents of the likeliest alone begin anew.
@@ -357,7 +383,7 @@ def likelihood(
         likeliest = int(np.argmin(values))
         if likeliest:
             objective, at, _ = fit_kernel(others[likeliest - 1])
-        optima = [at, *_in_threads(descend, [*further_starts(objective)])]
+        optima = descend(_in_threads(begin, [*further_starts(objective)]))
         reached = [_close_gaps(objective, each, n_observed) for each in optima]
         reached.sort(key=lambda at: at.value)
         standings, shown = compare_optima(objective, reached, n_effective or n_observed)
