@@ -211,7 +211,11 @@ def nested_latents(
     """
     objective = Objective(SampleLikelihood(sample_cov), kernel, latent.shape[1], clock or Clock())
     with single_threaded_blas():
-        return [settled(*end) for end in shrunk(objective, latent, fewest)][::-1]
+        ends = [
+            each.model(minimize(each, at, 30, NESTED_NOISE).vector)
+            for each, at in shrunk(objective, latent, fewest)
+        ]
+    return [end.latent for end in reversed(ends)]
 
 
 def shrunk(
@@ -233,11 +237,6 @@ def shrunk(
             steps = _FEW_STEPS if factor else _STEPS
             at = minimize(objective, at._replace(vector=vector), steps, _SOFT[-1])
         yield objective, at
-
-
-def settled(objective: Objective, at: Optimum) -> Floats:
-    """Return the latent of an optimum under next to no noise."""
-    return objective.model(minimize(objective, at, 30, NESTED_NOISE).vector).latent
 
 
 def minimize(

@@ -49,7 +49,6 @@ from ._descent import (
     annealing,
     converge,
     minimize,
-    settled,
     shrunk,
 )
 from ._likelihood import Model, SampleLikelihood, sample_covariance
@@ -61,6 +60,7 @@ T = TypeVar("T")
 _FLOOR_FRACTION = 0.9
 """Noise floor over the estimate of the noise: less its error in small tables (decision 004)."""
 
+_COMPARED = 20  # steps after which kernels are compared: the likeliest of 30 of 32 tables is known
 _LAST_STEPS = 500  # to the most likely optimum, until a step takes off no more than rounding
 
 _MET = 1e-3
@@ -318,18 +318,19 @@ def likelihood(
         return floored, above, released.value
 
     def value_of(kernel: kernels.StationaryKernel) -> float:
-        """Value of the optimum next to that of the first kernel, without the noise floor."""
+        """Value near the optimum of the first kernel, without the noise floor."""
         free = Objective(sample, kernel, latent.shape[1], clock)
         points, _, *variances = objective.model(at.vector)
         scale = free.best_scale(points, SCALES, *variances)
-        return converge(free, Optimum(np.inf, free.vector(scale * points, *variances), "")).value
+        vector = free.vector(scale * points, *variances)
+        return converge(free, Optimum(np.inf, vector, ""), _COMPARED).value
 
     def begin(name: str, start: Floats) -> Optimum:
         m = objective.n_components
         if start.shape[1] > m:
             wide = replace(objective, n_components=start.shape[1], least_noise=LEAST_NOISE)
-            *_, few = shrunk(wide, start, m)
-            start = settled(*few)
+            *_, (few, end) = shrunk(wide, start, m)
+            start = few.model(end.vector).latent
         return objective.start(start, name)
 
     def descend(starts: Sequence[Optimum]) -> list[Optimum]:
