@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg.lapack import dpotrf, dtrtri
+from scipy.linalg.lapack import dpotrf
 
 from .. import covariance
 from .._base import validation as check
@@ -43,7 +43,13 @@ from ._checks import (
     check_model,
     model_covariance,
 )
-from ._likelihood import Model, column_scores, expected_information, sample_covariance
+from ._likelihood import (
+    Model,
+    column_scores,
+    expected_information,
+    inverse_triangle,
+    sample_covariance,
+)
 from ._process import JITTER, GaussianProcess, freshness, row_products
 from ._search import OptimumRecord, local_optimum
 
@@ -347,7 +353,7 @@ def _inverse_factor(fit: Model, n_free: float) -> Floats:
         information.flat[:: len(information) + 1] = (1.0 + ridge) * diagonal
         factor, failed = dpotrf(information.T, lower=1)
         ridge *= 10.0
-    return np.asarray(dtrtri(factor, lower=1)[0])
+    return inverse_triangle(factor)
 
 
 def _covariances(fit: Model, n_free: float) -> Floats:
