@@ -179,12 +179,11 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     standard_errors_ : (n_samples, n_components) ndarray of float64
         Standard errors of the coordinates, after rigid alignment with the truth in units of the
         length-scale (see `ikd_graph.gplvm.posterior`). NaN where the fit has no Gaussian process;
-        `settings_` says why. Computed in `fit` after a refinement by likelihood, else when first
-        asked for.
+        `settings_` says why. Computed when first asked for.
     reliability_ : float
         R2 with the truth that the standard errors lead to expect, from 0 to 1, and no more than the
         most of `agreements_` supports (`ikd_graph.gplvm.supported_r2`); NaN without standard
-        errors. After a refinement by likelihood `fit` warns below 0.7.
+        errors. After a refinement by likelihood `fit` warns where the columns allow no 0.7.
     residuals_ : (at most 500,) ndarray of float64
         Residuals of evenly spaced rows of the fit, each placed by the others: what
         `placement_residuals` of new rows is compared with. Empty where values between points were
@@ -213,7 +212,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The settings used, and for each that was "auto" the reason (`settings_.reasons`).
     candidates_ : tuple of Candidate
         What "auto" tried, the chosen one first, with the score of each and the R² of held-out
-        columns.
+        columns; of one that was behind, or alone ahead, by the first folds of the columns.
     agreement_ : float
         Procrustes R² between maps of two halves of the columns, the mean of `agreements_`: whether
         the arrangement is there.

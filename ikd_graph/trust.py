@@ -152,7 +152,9 @@ class Trust(NamedTuple):
         """Return the verdict, and what it rests on in lines."""
         texts = self._texts()
         if self.checks is not None:
+            unasked = "; rows in no order are not asked for noise along them"
             texts["model"] = self.misfit or "explains what it was asked about"
+            texts["model"] += unasked * bool(np.isnan(self.checks.order.value))
         if self.rivals:
             away = max(at.distance for at in self.rivals)
             texts["rivals"] = f"{len(self.rivals)}, up to {away:.1f} length-scales away"

