@@ -314,6 +314,8 @@ def likelihood(
         # Noise alone lets every free parameter add half a unit to the largest log likelihood
         # (Wilks).
         if n_observed * (above.value - released.value) > 0.5 * latent.size:
+            way.extend(annealing(free, way[-1]))
+            released = converge(free, way[-1])
             return free, released, released.value
         return floored, above, released.value
 
@@ -333,15 +335,21 @@ def likelihood(
             start = few.model(end.vector).latent
         return objective.start(start, name)
 
+    def path(at: Optimum) -> Iterator[Optimum]:
+        """Yield where falling floors lead, down to that of the noise, and below where it is not."""
+        for under in dict.fromkeys((floor, objective.least_noise)):
+            for at in annealing(replace(objective, least_noise=under), at):
+                yield at
+
     def descend(starts: Sequence[Optimum]) -> list[Optimum]:
         """Optimum of the first start, and those of others: what meets on the way goes on as one."""
-        floored, met = replace(objective, least_noise=floor), dict[int, int]()
-        paths = [annealing(floored, start) for start in starts]
+        met = dict[int, int]()
+        paths = [path(start) for start in starts]
         going, states = list(range(1, len(starts) + 1)), list[Optimum]()
         for first in way:
             some = _in_threads(next, [(paths[number - 1],) for number in going])
             reached = {0: first, **dict(zip(going, some, strict=True))}
-            points = {number: floored.model(each.vector).latent for number, each in reached.items()}
+            points = {number: objective.model(each.vector).latent for number, each in reached.items()}
             for number in going:
                 before = [k for k in points if k < number and k not in met]
                 found = [k for k in before if same(points[number], points[k], _MET)]
