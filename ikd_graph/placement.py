@@ -21,16 +21,18 @@ process would put that row, measured with the same noise again, elsewhere than t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from . import _jit
 from ._base.progress import progress_bar
 from ._base.table import dense_rows
 from ._base.threads import batches, block_rows, map_blocks
 from ._base.types import Floats, Integers
-from .gplvm import GaussianProcess, freshness
-from .gplvm._process import SIDE_BY_SIDE
+from .gplvm import GaussianProcess
+from .gplvm._process import SIDE_BY_SIDE, freshness_of
 from .graph import CsrGraph
 from .similarity import Similarity
 
@@ -38,6 +40,9 @@ __all__ = ["MostLikely", "Projection", "Reconstruction"]
 
 N_CANDIDATES = 40
 """Most similar training rows that a new row may be joined to."""
+
+_COMPLETE = CsrGraph.trusted(*(np.empty(0, each) for each in (np.int64, np.int32, np.float64)))
+"""Stands for the graph that joins all points, which is not made."""
 
 RIDGE = 0.1
 """Penalty p_j of a weight, which a neighborhood that is not flat needs.
@@ -64,50 +69,39 @@ class Reconstruction:
         """
         latent = np.empty((rows.shape[0], self.points.shape[1]))
         residual = np.empty(len(latent))
+        own = np.full(len(latent), -1) if own is None else own
         bar = progress_bar(verbose, total=len(latent), desc="placing rows")
 
         def work(start: int, stop: int) -> None:
-            few, out = rows[start:stop], None if own is None else own[start:stop]
-            near, residual[start:stop] = self._reconstructed(few, out)
-            latent[start:stop] = self._moved(few, near)
+            few, batch = rows[start:stop], slice(start, stop)
+            latent[batch], residual[batch], squares = self._reconstructed(few, own[batch])
+            latent[batch] = self._moved(few, latent[batch], squares)
             bar.update(stop - start)
 
         with bar:
             map_blocks(work, len(latent), SIDE_BY_SIDE)
         return latent, residual
 
-    def _moved(self, rows: Any, latent: Floats) -> Floats:
-        """Return where rows lie, (b, m), given where they are reconstructed."""
+    def _moved(self, rows: Any, latent: Floats, squares: Floats) -> Floats:
+        """Return where rows lie, (b, m), given where they are reconstructed.
+
+        ``squares`` (b, k) are their squared distances to the most similar training rows.
+        """
         return latent
 
-    def _reconstructed(self, rows: Any, own: Integers | None) -> tuple[Floats, Floats]:
-        """Return weighted means of the points that rows are joined to, and residuals."""
-        sim = self.similarity
-        latent = np.empty((rows.shape[0], self.points.shape[1]))
-        residual = np.empty(len(latent))
-        # One row at a time: the bits of a product depend on how many rows it is made of.
+    def _reconstructed(self, rows: Any, own: Integers) -> tuple[Floats, Floats, Floats]:
+        """Return weighted means of the points that rows are joined to, residuals, and distances."""
+        sim, graph = self.similarity, self.graph or _COMPLETE
         near, values = sim.nearest(rows, min(N_CANDIDATES, sim.n_samples))
-        for index in range(len(latent)):
-            joined = sim.mutually_known(near[index], values[index])
-            joined &= self._joined(near[index], None if own is None else own[index])
-            numbers = near[index][joined]
-            points, squares = self.points[numbers], _sq_distances(values[index][joined])
-            i, j = np.triu_indices(len(points), 1)
-            between = np.zeros((len(points), len(points)))
-            between[i, j] = between[j, i] = _sq_distances(sim.between(numbers[i], numbers[j]))
-            weights, left_over = _reconstruct(squares, between)
-            latent[index] = weights @ points
-            residual[index] = left_over
-        return latent, residual / sim.sq_from_mean(rows)
-
-    def _joined(self, near: Integers, own: int | None) -> Any:
-        """Return which points near to a row, (k,), it is joined to: never to itself."""
-        joined = near != own if own is not None else np.ones(near.size, dtype=np.bool_)
-        if self.graph is None:
-            return joined
-        first = near[joined][0]
-        of_first = self.graph.indices[self.graph.indptr[first] : self.graph.indptr[first + 1]]
-        return joined & np.isin(near, np.append(of_first, first))
+        joined, squares = sim.mutually_known(near, values), _sq_distances(values)
+        n_rows, k = near.shape
+        first, second = np.empty((2, n_rows * k * (k - 1) // 2), np.int64)
+        m = _jit.placement.join(near, own, graph.indptr, graph.indices, joined, first, second)
+        between = _sq_distances(sim.between(first[:m], second[:m]))
+        points = np.ascontiguousarray(self.points)
+        latent, residual = np.empty((n_rows, points.shape[1])), np.empty(n_rows)
+        _jit.placement.reconstruct(near, joined, squares, between, points, RIDGE, latent, residual)
+        return latent, residual / sim.sq_from_mean(rows), squares
 
 
 @dataclass(frozen=True)
@@ -138,7 +132,7 @@ class Projection(Reconstruction):
             axes = np.linalg.pinv(axes).T
         return cls(points, similarity, near.graph, axes, center - mean @ axes)
 
-    def _moved(self, rows: Any, latent: Floats) -> Floats:
+    def _moved(self, rows: Any, latent: Floats, squares: Floats) -> Floats:
         """Return the projections of rows."""
         for index, factor in enumerate(self.similarity.factor_of(rows)):
             # A row of which pairs are unknown stays between its nearest.
@@ -153,29 +147,21 @@ class MostLikely(Reconstruction):
 
     process: GaussianProcess  # of the rows as they were compared
 
-    def _moved(self, rows: Any, latent: Floats) -> Floats:
-        """Return the most likely points, those near a training row closer to where they started."""
+    @cached_property
+    def _unit(self) -> float:
+        """Return the square of what the process takes for the unit of the similarities."""
+        return float(self.process.rows.var(axis=0).sum()) / self.similarity.variance
+
+    def _moved(self, rows: Any, latent: Floats, squares: Floats) -> Floats:
+        """Return the most likely points, those near a training row closer to where they started.
+
+        Training rows are not only those of the process: others were placed as new ones are.
+        """
         observed = self.process.observe(self.similarity.modeled(dense_rows(rows)))
         away = self.process.place(observed, latent)[0] - latent
-        return latent + freshness(self.process, observed)[:, None] * away
+        return latent + freshness_of(self.process, self._unit * squares)[:, None] * away
 
 
 def _sq_distances(similarities: Floats) -> Floats:
     """Squared distances of rows that are similar to themselves by 1, at least a rounding."""
     return np.maximum(2.0 - 2.0 * similarities, np.finfo(np.float64).eps)
-
-
-def _reconstruct(squares: Floats, between: Floats) -> tuple[Floats, float]:
-    r"""Weights of sum 1 that make up a row from those it is joined to, and \|x - Σ w_j x_j\|².
-
-    ``squares`` (k,) are squared distances of the row to these, ``between`` (k, k) those among them.
-    """
-    gram = 0.5 * (squares[:, None] + squares - between)
-    # In units of each distance, in which no weight is near the rounding of another.
-    scale = 1.0 / np.sqrt(squares)
-    values, vectors = np.linalg.eigh(gram * scale[:, None] * scale + RIDGE * np.eye(scale.size))
-    # Squared distances of no points have negative eigenvalues.
-    values = np.maximum(values, RIDGE)
-    weights = (vectors @ ((scale @ vectors) / values)) * scale
-    weights /= weights.sum()
-    return weights, max(float(weights @ gram @ weights), 0.0)

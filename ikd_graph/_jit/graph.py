@@ -76,8 +76,8 @@ def settle_strongest(
     """Correct the neighbors found by ``strongest`` for the rounding of the products.
 
     The products only rule rows out. Those within ``slack`` of the k-th largest are computed again
-    in a fixed order, so that the answer does not depend on the BLAS. Each entry is off by at most
-    ``slack / 2``, and by ``rounding`` when computed again. ``block`` (b, n) of products of
+    in a fixed order, so that the answer does not depend on the BLAS. Each entry of a row is off by
+    at most ``slack / 2``, and by ``rounding`` when computed again, (b,) both. ``block`` (b, n) of products of
     ``queries`` (b, p) with ``rows`` (n, p) less ``half`` (n,), ``own`` (b,) those of queries with
     themselves; ``neighbors`` (b, k) as found and as corrected, ``values`` (b, k) receives theirs.
     """
@@ -85,14 +85,16 @@ def settle_strongest(
     labels, exact = np.empty(n, np.int64), np.empty(n)
     for row in range(block.shape[0]):
         least = block[row, neighbors[row, k - 1]]
-        least -= slack + 2.0 * TIE * abs(own[row] - least)
+        least -= slack[row] + 2.0 * TIE * abs(own[row] - least)
         held = 0
         for column in range(n):
             if block[row, column] >= least and column != first_node + row:
                 labels[held] = column
                 exact[held] = dot(queries[row], rows[column]) - half[column]
                 held += 1
-        keep_best(labels[:held], exact[:held], own[row], rounding, neighbors[row], values[row])
+        keep_best(
+            labels[:held], exact[:held], own[row], rounding[row], neighbors[row], values[row]
+        )
 
 
 @helper
@@ -112,8 +114,31 @@ def dot(first, second):
     return (s0 + s1) + (s2 + s3)
 
 
+@helper
+def square(first, second):
+    """Return the squared distance of two vectors, summed as `dot` does, the same either way."""
+    p = first.size
+    s0 = s1 = s2 = s3 = 0.0
+    whole = p - p % 4
+    for i in range(0, whole, 4):
+        s0 += (np.float64(first[i]) - np.float64(second[i])) ** 2
+        s1 += (np.float64(first[i + 1]) - np.float64(second[i + 1])) ** 2
+        s2 += (np.float64(first[i + 2]) - np.float64(second[i + 2])) ** 2
+        s3 += (np.float64(first[i + 3]) - np.float64(second[i + 3])) ** 2
+    for i in range(whole, p):
+        s0 += (np.float64(first[i]) - np.float64(second[i])) ** 2
+    return (s0 + s1) + (s2 + s3)
+
+
 @jit
 def pair_dots(rows, first, second, out):
     """Write the products of pairs of rows, (m,), to ``out``."""
     for pair in range(first.size):
         out[pair] = dot(rows[first[pair]], rows[second[pair]])
+
+
+@jit
+def pair_squares(rows, first, second, out):
+    """Write the squared distances of pairs of rows, (m,), to ``out``."""
+    for pair in range(first.size):
+        out[pair] = square(rows[first[pair]], rows[second[pair]])

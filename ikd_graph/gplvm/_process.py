@@ -14,6 +14,7 @@ With s(x) alone and next to no noise, a point so far away that s(x) covers all o
 more likely than a good one.
 """
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -60,12 +61,18 @@ class Prediction(NamedTuple):
     std: Floats  # (b,) of one noise-free value, the same in every column
 
 
-class ObservedRows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ObservedRows:
     """New rows relative to the training rows."""
 
     rows: Floats  # (b, r) in the space that the training rows span
     outside: Floats  # (b,) squared length of what lies outside of it
-    sq_dist: Floats  # (b, n) squared distances to the training rows
+    training: Floats  # (n, r) the training rows in that space
+
+    @cached_property
+    def sq_dist(self) -> Floats:
+        """Squared distances to the training rows, (b, n)."""
+        return np.asarray(cdist(self.rows, self.training, "sqeuclidean") + self.outside[:, None])
 
 
 class _Modes(NamedTuple):
@@ -250,8 +257,7 @@ class GaussianProcess:
             inside = row_products(values, axes)
             outside = np.sum((values - row_products(inside, axes.T)) ** 2, axis=1)
             values = inside
-        sq_dist = cdist(values, training, "sqeuclidean") + outside[:, None]
-        return ObservedRows(values, outside, sq_dist)
+        return ObservedRows(values, outside, training)
 
     @check.validate(init=check.table)
     def place(self, observed: ObservedRows, init: Floats) -> tuple[Floats, Floats]:
@@ -329,7 +335,7 @@ class GaussianProcess:
 
     def _along(self, observed: ObservedRows) -> tuple[Floats, Floats]:
         """Rows in the space that predicted rows span, and squared lengths of what lies outside."""
-        rows, outside, _ = observed
+        rows, outside = observed.rows, observed.outside
         if self._modes.axes is None:
             return rows, outside
         inside = row_products(rows, self._modes.axes)
@@ -438,7 +444,12 @@ def row_products(left: Floats, right: Floats) -> Floats:
 
 def freshness(process: GaussianProcess, observed: ObservedRows) -> Floats:
     """0 for a copy of a training row, 1 for a row with noise of its own, smooth in between."""
+    return freshness_of(process, observed.sq_dist)
+
+
+def freshness_of(process: GaussianProcess, sq_dist: Floats) -> Floats:
+    """Return the same of squared distances to training rows, (b, k)."""
     by_noise = 2.0 * process.noise * process.n_observed
     # A product, not the nearest row alone: it has no kink where another row becomes the nearest.
-    fraction = np.minimum(observed.sq_dist / (FRESH * by_noise), 1.0)
+    fraction = np.minimum(sq_dist / (FRESH * by_noise), 1.0)
     return np.asarray(np.prod(fraction * fraction * (3.0 - 2.0 * fraction), axis=-1))

@@ -86,9 +86,9 @@ class PairwiseSimilarity(Correlations):
     def mutually_known(self, near: Integers, values: Floats) -> Booleans:
         """See `Similarity.mutually_known`: from the nearest on, those known to all before."""
         mutual = np.isfinite(values)
-        for position in range(near.size):
-            if mutual[position]:
-                mutual[position + 1 :] &= self.known[near[position], near[position + 1 :]]
+        for at in range(near.shape[1]):
+            known = self.known[near[:, at, None], near[:, at + 1 :]]
+            mutual[:, at + 1 :] &= known | ~mutual[:, at, None]
         return mutual
 
     def least_edge(self, first: Integers, second: Integers, s0: float) -> float | Floats:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from .._base.rounding import TINY
-from .._base.types import Floats, Indices, Integers, Reals
+from .._base.types import Floats, Integers, Reals
 from ..covariance._scaled import centered_rows, products
-from ._search import exact_neighbors, pair_products, row_neighbors
+from ._search import pair_products
 from ._similarity import RowSimilarity
 
 
@@ -25,16 +25,6 @@ class ProductRows(RowSimilarity):
     def between(self, first: Integers, second: Integers) -> Floats:
         """See `Similarity.between`."""
         return np.minimum(pair_products(self.rows, first, second), 1.0)
-
-    def _search(self, k: int) -> Indices:
-        """See `Similarity._search`."""
-        return row_neighbors(self.rows, k, neighbors=self.search)
-
-    def nearest(self, X: Any, k: int) -> tuple[Integers, Floats]:
-        """See `Similarity.nearest`."""
-        n = self.n_samples
-        near, values = exact_neighbors(self.rows, np.zeros(n), min(k, n), self.factor_of(X))
-        return near.astype(np.int64), values
 
     def factor_of(self, X: Any) -> Floats:
         """See `Similarity.factor_of`."""

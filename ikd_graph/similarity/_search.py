@@ -9,6 +9,7 @@ J. Johnson, M. Douze and H. Jégou, Billion-scale similarity search with GPUs, I
 """
 
 from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ def fewer_than(n: int) -> Rule:
 
 _SAMPLE = 128  # principal directions of candidates, and rows whose neighbors measure the recall
 _RECALL = 0.97  # fraction of these at which no more lists are visited
+_LARGEST_SINGLE = 1e30  # square beyond which single precision may overflow
+_WIDEST_SINGLE = 2**15  # columns from which its products rule too little out to pay
 _MOST_LISTS = 32  # or one of so many: where noise hides who is near, more add time alone
 
 
@@ -82,33 +85,29 @@ def row_neighbors(
     >>> graph.row_neighbors(rows, 1).tolist()
     [[1], [0], [1]]
     """
-    n = rows.shape[0]
-    fewer_than(n)("k", k)
-    every = np.arange(n)
-    squares = pair_products(rows, every, every)
-    finite("divide the rows by their largest value")("squared norms of the rows", squares)
-    half = 0.5 * squares if metric == "euclidean" else np.zeros(n)
-    exact = neighbors == "exact" or (neighbors == "auto" and n <= limits.NEIGHBORS_EXACT)
-    faiss = None if exact else _library(neighbors, n)
-    with single_threaded_blas():
-        if faiss is not None:
-            return _approximate_neighbors(faiss, rows, half, k)
-        return exact_neighbors(rows, half, k)[0]
+    fewer_than(rows.shape[0])("k", k)
+    return RowSearch(rows, metric).neighbors(k, neighbors)
 
 
 def pair_products(rows: Any, first: Integers, second: Integers) -> Floats:
     """Products of pairs of rows, (m,), in double precision, the same bits either way round."""
+    if isinstance(rows, SparseRows):
+        return of_pairs(rows.pairs, first, second)
+    return of_pairs(partial(_jit.graph.pair_dots, rows), first, second)
+
+
+def of_pairs(
+    measure: Callable[[Integers, Integers, Floats], None], first: Integers, second: Integers
+) -> Floats:
+    """What a function writes of pairs, (m,), some thousand pairs at a time."""
     first, second = np.asarray(first, np.int64), np.asarray(second, np.int64)
     out = np.empty(first.size)
 
-    def multiply(start: int, stop: int) -> None:
+    def work(start: int, stop: int) -> None:
         pairs = slice(start, stop)
-        if isinstance(rows, SparseRows):
-            rows.pairs(first[pairs], second[pairs], out[pairs])
-        else:
-            _jit.graph.pair_dots(rows, first[pairs], second[pairs], out[pairs])
+        measure(first[pairs], second[pairs], out[pairs])
 
-    map_blocks(multiply, first.size, PAIRS)
+    map_blocks(work, first.size, PAIRS)
     return out
 
 
@@ -148,41 +147,79 @@ def block_neighbors(
     return near, values
 
 
-def exact_neighbors(rows: Any, half: Floats, k: int, new: Any = None) -> tuple[Indices, Floats]:
-    """Nearest rows and their values, (b, k), of new rows, or of each row among the others.
+class RowSearch:
+    """Search among rows: the nearest have the largest product, or the smallest distance.
 
-    The nearest have the largest product less ``half``, (n,) half the squared length of every row.
     Products of dense rows come in single precision; those that count are computed again in double,
     so that each new row has the neighbors that it would have alone.
     """
-    n = len(rows)
-    if isinstance(rows, SparseRows):
-        if new is None:
-            return block_neighbors(lambda at: rows.products(at) - half, n, k)
-        return block_neighbors(lambda at: rows.products_with(new[at]) - half, n, k, len(new))
-    queries = rows if new is None else np.ascontiguousarray(new)
-    near, values = np.empty((len(queries), k), np.int32), np.empty((len(queries), k))
-    peak = max(float(np.einsum("ij,ij->i", X, X).max(initial=0.0)) for X in (rows, queries))
-    own = np.einsum("ij,ij->i", queries, queries) * (0.5 if half.any() else 1.0)
-    # Beyond these single precision overflows, or rules too little out to pay.
-    single = peak < 1e30 and rows.shape[1] < 2**15
-    fast = rows.astype(np.float32 if single else rows.dtype, copy=False)
-    slack = 2.0 * (rows.shape[1] + 4) * float(np.finfo(fast.dtype).eps) * peak
-    rounding = 16.0 * float(np.finfo(np.float64).eps) * peak
 
-    def search(start: int, stop: int) -> None:
-        batch = slice(start, stop)
-        block = queries[batch].astype(fast.dtype, copy=False) @ fast.T
-        block -= half.astype(block.dtype)
-        first = start if new is None else -len(queries)
-        _jit.graph.strongest(block, first, near[batch])
-        _jit.graph.settle_strongest(
-            block, queries[batch], rows, half, own[batch], first, slack, rounding, near[batch],
-            values[batch],
-        )  # fmt: skip
+    def __init__(self, rows: Any, metric: str) -> None:
+        self.rows, self.sq_lengths = rows, _squares(rows)
+        finite("divide the rows by their largest value")(
+            "squared norms of the rows", self.sq_lengths
+        )
+        self.level = 0.5 if metric == "euclidean" else 0.0
+        self.half, self.peak = self.level * self.sq_lengths, float(self.sq_lengths.max(initial=0.0))
 
-    map_blocks(search, len(queries), block_rows(n))
-    return near, values
+    def neighbors(self, k: int, search: str = "auto") -> Indices:
+        """Nearest rows of every row, (n, k), see `row_neighbors`."""
+        n = len(self.half)
+        exact = search == "exact" or (search == "auto" and n <= limits.NEIGHBORS_EXACT)
+        faiss = None if exact else _library(search, n)
+        with single_threaded_blas():
+            if faiss is not None:
+                return _approximate_neighbors(faiss, self.rows, self.half, k)
+            return self.exact(k)[0]
+
+    def exact(self, k: int, new: Any = None) -> tuple[Indices, Floats]:
+        """Nearest rows, (b, k), of new rows, or of each among the others, the nearest first.
+
+        With their products, or minus half the squared distances.
+        """
+        rows, half, n = self.rows, self.half, len(self.half)
+        queries = rows if new is None else np.ascontiguousarray(new)
+        sq_lengths = self.sq_lengths if new is None else _squares(queries)
+        if isinstance(rows, SparseRows):
+            products = rows.products if new is None else lambda at: rows.products_with(queries[at])
+            n_new = None if new is None else len(queries)
+            near, values = block_neighbors(lambda at: products(at) - half, n, k, n_new)
+            return near, values - self.level * sq_lengths[:, None]
+        near, values = np.empty((len(queries), k), np.int32), np.empty((len(queries), k))
+        # Products with a row are no larger.
+        size = np.sqrt(self.peak) * np.sqrt(np.maximum(sq_lengths, self.peak))
+        own, width = (1.0 - self.level) * sq_lengths, rows.shape[1]
+
+        def search(start: int, stop: int) -> None:
+            batch = slice(start, stop)
+            if max(self.peak, sq_lengths[batch].max()) < _LARGEST_SINGLE:
+                block = queries[batch].astype(self._single.dtype, copy=False) @ self._single.T
+            else:
+                block = queries[batch] @ rows.T
+            block -= half.astype(block.dtype)
+            slack = 2.0 * (width + 4) * float(np.finfo(block.dtype).eps) * size[batch]
+            rounding = 16.0 * float(np.finfo(np.float64).eps) * size[batch]
+            first = start if new is None else -len(queries)
+            _jit.graph.strongest(block, first, near[batch])
+            _jit.graph.settle_strongest(
+                block, queries[batch], rows, half, own[batch], first, slack, rounding, near[batch],
+                values[batch],
+            )  # fmt: skip
+
+        map_blocks(search, len(queries), block_rows(n))
+        return near, values - self.level * sq_lengths[:, None]
+
+    @cached_property
+    def _single(self) -> Any:
+        """Rows in single precision; of wide ones it would rule too little out to pay."""
+        wide = self.rows.shape[1] >= _WIDEST_SINGLE
+        return self.rows.astype(self.rows.dtype if wide else np.float32, copy=False)
+
+
+def _squares(rows: Any) -> Floats:
+    """Squared lengths of rows, (n,)."""
+    every = np.arange(rows.shape[0])
+    return pair_products(rows, every, every)
 
 
 def _approximate_neighbors(faiss: Any, rows: Any, half: Floats, k: int) -> Indices:

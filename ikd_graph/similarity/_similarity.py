@@ -14,7 +14,7 @@ from .._base.types import Booleans, Floats, Indices, Integers, Reals
 from ..covariance._matrices import symmetric_matrix
 from ..kernels import StationaryKernel
 from ._affinity import Affinity
-from ._search import block_neighbors
+from ._search import RowSearch, block_neighbors
 
 SEARCHED = 25
 """Neighbors that are searched at once: a second graph of the same points asks for as many.
@@ -110,25 +110,26 @@ class Similarity(ABC):
 
     def sq_from_mean(self, X: Any) -> Floats:
         """Squared distances (b,) of new rows from the mean point, at most what points have."""
-        squares, typical = self._from_mean(X)
         least = np.finfo(np.float64).eps
-        return np.clip(squares, least, max(typical, least))
+        return np.clip(self._from_mean(X), least, max(self.variance, least))
 
-    def _from_mean(self, X: Any) -> tuple[Floats, float]:
-        """Return squared distances of new rows from the mean point, and the mean of points."""
+    def _from_mean(self, X: Any) -> Floats:
+        """Return squared distances of new rows from the mean point, (b,)."""
+        return 2.0 * (1.0 - _known_means(self.factor_of(X))) - self.variance
+
+    @cached_property
+    def variance(self) -> float:
+        """Mean squared distance of points from the mean point."""
         sample = evenly_spaced(self.n_samples, limits.SAMPLED)
-        values = [self.factor_of(X), self.block(sample)]
-        means = [np.ma.masked_invalid(each).mean(axis=-1).filled(0.0) for each in values]
-        typical = 1.0 - float(means[1].mean())
-        return 2.0 * (1.0 - means[0]) - typical, typical
+        return 1.0 - float(_known_means(self.block(sample)).mean())
 
     def comparable(self, X: Any) -> Booleans:
         """Whether new rows can be compared with the points, (b,)."""
         return np.asarray((self.factor_of(X) > self.least_neighbor).any(axis=1))
 
     def mutually_known(self, near: Integers, values: Floats) -> Booleans:
-        """Which of the points near to a new row are known to it and to one another, (k,)."""
-        return np.ones(near.size, dtype=np.bool_)
+        """Which of the points near to new rows are known to them and to one another, (b, k)."""
+        return np.ones(near.shape, dtype=np.bool_)
 
     def factor_of(self, X: Any) -> Floats:
         """Return such rows of new ones, (b, q), or their similarities with all points."""
@@ -169,14 +170,32 @@ class RowSimilarity(Similarity):
         return (self.factor_of(X) - self._mean) * np.sqrt(X.shape[1])
 
     @cached_property
+    def _rows_search(self) -> RowSearch:
+        """Search among the rows, of a fit and of new rows."""
+        return RowSearch(self.rows, "euclidean" if self.affinity.euclidean else "product")
+
+    def _search(self, k: int) -> Indices:
+        """See `Similarity._search`."""
+        return self._rows_search.neighbors(k, self.search)
+
+    def nearest(self, X: Any, k: int) -> tuple[Integers, Floats]:
+        """See `Similarity.nearest`."""
+        near, values = self._rows_search.exact(min(k, self.n_samples), self.factor_of(X))
+        return near.astype(np.int64), values + 1.0 if self.affinity.euclidean else values
+
+    @cached_property
     def _mean(self) -> Floats:
         """Mean of the rows as they are compared, (p,)."""
         return self.rows.mean(axis=0, dtype=np.float64)
 
-    def _from_mean(self, X: Any) -> tuple[Floats, float]:
+    def _from_mean(self, X: Any) -> Floats:
         """See `Similarity._from_mean`."""
-        squares = ((self.factor_of(X) - self._mean) ** 2).sum(axis=1)
-        return squares, self.sq_length - float(self._mean @ self._mean)
+        return np.asarray(((self.factor_of(X) - self._mean) ** 2).sum(axis=1))
+
+    @cached_property
+    def variance(self) -> float:
+        """See `Similarity.variance`."""
+        return self.sq_length - float(self._mean @ self._mean)
 
     def comparable(self, X: Any) -> Booleans:
         """See `Similarity.comparable`."""
@@ -186,3 +205,8 @@ class RowSimilarity(Similarity):
                 largest = np.abs(self.factor_of(np.asarray(X[batch]))).max(axis=1)
             comparable[batch] = (largest >= self.least_size) & (largest < _FARTHEST)
         return comparable
+
+
+def _known_means(values: Floats) -> Floats:
+    """Means of what is known of the last axis, 0 of nothing."""
+    return np.asarray(np.ma.masked_invalid(values).mean(axis=-1).filled(0.0))
