@@ -100,7 +100,11 @@ class Reconstruction:
         between = _sq_distances(sim.between(first[:m], second[:m]))
         points = np.ascontiguousarray(self.points)
         latent, residual = np.empty((n_rows, points.shape[1])), np.empty(n_rows)
-        _jit.placement.reconstruct(near, joined, squares, between, points, RIDGE, latent, residual)
+        # Products of rows in single precision are not quite those of unit vectors.
+        euclidean = sim.rows is not None and sim.rows.dtype == np.float64
+        _jit.placement.reconstruct(
+            near, joined, squares, between, points, RIDGE, euclidean, latent, residual
+        )
         return latent, residual / sim.sq_from_mean(rows), squares
 
 

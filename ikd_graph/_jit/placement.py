@@ -35,15 +35,10 @@ def join(near, own, indptr, indices, joined, first, second):
 
 
 @helper
-def solve(matrix, least, values):
-    """Replace values (n,) by the solution of a symmetric system, given by its upper triangle.
-
-    That of a matrix (n, n) with no eigenvalue below ``least``; where squared distances are those of
-    no points it may have some, and pivots are raised to as much. The triangle is overwritten.
-    """
+def solve(matrix, values):
+    """Replace values (n,) by the solution of a positive definite system, which is overwritten."""
     n = values.size
     for i in range(n):
-        matrix[i, i] = max(matrix[i, i], least)
         for j in range(i + 1, n):
             factor = matrix[i, j] / matrix[i, i]
             for c in range(j, n):
@@ -55,14 +50,30 @@ def solve(matrix, least, values):
         values[i] /= matrix[i, i]
 
 
+@helper
+def solve_raised(matrix, least, values):
+    """Replace values (n,) by the solution of a system whose eigenvalues are raised to the least."""
+    spectrum, vectors = np.linalg.eigh(matrix)
+    right = values.copy()
+    values[:] = 0.0
+    for k in range(right.size):
+        along = 0.0
+        for i in range(right.size):
+            along += vectors[i, k] * right[i]
+        along /= max(spectrum[k], least)
+        for i in range(right.size):
+            values[i] += along * vectors[i, k]
+
+
 @jit
-def reconstruct(near, joined, squares, between, points, ridge, latent, residual):
+def reconstruct(near, joined, squares, between, points, ridge, euclidean, latent, residual):
     r"""Fill ``latent`` (b, m) with the mean of joined points, weighted to make up each row.
 
     ``squares`` (b, k) are squared distances of a row to ``near`` (b, k) of the ``points`` (n, m),
     ``between`` those of the pairs of the ones that are ``joined``, as `join` lists them. Weights
     w_j of sum 1 minimize \|x - Σ w_j x_j\|² + ridge Σ w_j² \|x - x_j\|²; ``residual`` (b,) is the
-    first of the two.
+    first of the two. Where squared distances are not ``euclidean``, those of no points, the sum may
+    be negative: what is below zero then counts for nothing.
     """
     k = near.shape[1]
     gram, members, weights = np.empty((k, k)), np.empty(k, np.int64), np.empty(k)
@@ -79,11 +90,14 @@ def reconstruct(near, joined, squares, between, points, ridge, latent, residual)
             for j in range(i):
                 sides = squares[row, members[i]], squares[row, members[j]]
                 product = 0.5 * (sides[0] + sides[1] - between[pair])
-                gram[j, i] = product / np.sqrt(sides[0] * sides[1])
+                gram[i, j] = gram[j, i] = product / np.sqrt(sides[0] * sides[1])
                 pair += 1
             gram[i, i] = 1.0 + ridge
             weights[i] = 1.0 / np.sqrt(squares[row, members[i]])
-        solve(gram, ridge, weights[:n])
+        if euclidean:
+            solve(gram, weights[:n])
+        else:
+            solve_raised(gram[:n, :n].copy(), ridge, weights[:n])
         total = 0.0
         for i in range(n):
             weights[i] /= np.sqrt(squares[row, members[i]])
