@@ -377,11 +377,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if is_dask(X) and not return_std:
             return placed_lazily(self, X)
-        with check.naming_rows(row_names(X)), self._learnt() as model:
-            rows = self._read(X, model.asked, new=True)
-            latent, _, std = model.place(rows, errors=return_std, verbose=self.verbose)
-            if return_std and (unknown := model.why_no_errors()):
-                warn(f"the standard errors of all rows are NaN: {unknown}")
+        latent, _, std = self._place(X, errors=return_std)
         return (latent, std) if return_std else latent
 
     @check.validate()
@@ -402,9 +398,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             row, or of the mean of that over the rows of the fit where it is less: 0 for a copy of a
             row of the fit, about 1 or more for a row that is like none of them.
         """
-        with self._learnt() as model:
-            rows = self._read(X, model.asked, new=True)
-            return model.place(rows, verbose=self.verbose)[1]
+        return self._place(X)[1]
 
     @check.validate()
     def inverse_transform(self, Z: ArrayLike, *, return_std: bool = False) -> Any:
@@ -818,6 +812,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             yield self.model_
 
     # Input ----------------------------------------------------------------------------------------
+
+    def _place(self, X: Any, *, errors: bool = False) -> tuple[Floats, Floats, Floats]:
+        """Return coordinates, residuals and, where they are asked for, standard errors of rows."""
+        with check.naming_rows(row_names(X)), self._learnt() as model:
+            rows = self._read(X, model.asked, new=True)
+            placed = model.place(rows, errors=errors, verbose=self.verbose)
+            if errors and (unknown := model.why_no_errors()):
+                warn(f"the standard errors of all rows are NaN: {unknown}")
+        return placed
 
     def _read_points(self, Z: Any) -> Floats:
         """Points of the embedding, (b, m)."""

@@ -77,9 +77,10 @@ def settle_strongest(
 
     The products only rule rows out. Those within ``slack`` of the k-th largest are computed again
     in a fixed order, so that the answer does not depend on the BLAS. Each entry of a row is off by
-    at most ``slack / 2``, and by ``rounding`` when computed again, (b,) both. ``block`` (b, n) of products of
-    ``queries`` (b, p) with ``rows`` (n, p) less ``half`` (n,), ``own`` (b,) those of queries with
-    themselves; ``neighbors`` (b, k) as found and as corrected, ``values`` (b, k) receives theirs.
+    at most ``slack / 2``, and by ``rounding`` when computed again, (b,) both. ``block`` (b, n) of
+    products of ``queries`` (b, p) with ``rows`` (n, p) less ``half`` (n,), ``own`` (b,) those of
+    queries with themselves; ``neighbors`` (b, k) as found and as corrected, ``values`` (b, k)
+    receives theirs.
     """
     k, n = neighbors.shape[1], block.shape[1]
     labels, exact = np.empty(n, np.int64), np.empty(n)
@@ -92,9 +93,7 @@ def settle_strongest(
                 labels[held] = column
                 exact[held] = dot(queries[row], rows[column]) - half[column]
                 held += 1
-        keep_best(
-            labels[:held], exact[:held], own[row], rounding[row], neighbors[row], values[row]
-        )
+        keep_best(labels[:held], exact[:held], own[row], rounding[row], neighbors[row], values[row])
 
 
 @helper

@@ -205,10 +205,7 @@ def run_place(arguments: argparse.Namespace) -> None:
     X = data.frame.filter(columns) if columns else data.X
     with no_warnings("the standard errors of all rows"):
         # The details say why a model has none.
-        Z, errors = model.transform(X, return_std=True)
-    with no_warnings():
-        # The transform has told which rows cannot be placed.
-        residuals = model.placement_residuals(X)
+        Z, residuals, errors = model._place(X, errors=True)
     fit = Fit.of(model, residuals)
     answer = [f"{data.name}: {count(len(Z), 'row')} placed in {arguments.model}."]
     answer += [] if fit is None else fit.sentences

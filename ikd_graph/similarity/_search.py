@@ -99,7 +99,7 @@ def pair_products(rows: Any, first: Integers, second: Integers) -> Floats:
 def of_pairs(
     measure: Callable[[Integers, Integers, Floats], None], first: Integers, second: Integers
 ) -> Floats:
-    """What a function writes of pairs, (m,), some thousand pairs at a time."""
+    """Return what a function writes of pairs, (m,), some thousand pairs at a time."""
     first, second = np.asarray(first, np.int64), np.asarray(second, np.int64)
     out = np.empty(first.size)
 

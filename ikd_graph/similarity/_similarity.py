@@ -207,6 +207,6 @@ class RowSimilarity(Similarity):
         return comparable
 
 
-def _known_means(values: Floats) -> Floats:
+def _known_means(values: Reals) -> Floats:
     """Means of what is known of the last axis, 0 of nothing."""
     return np.asarray(np.ma.masked_invalid(values).mean(axis=-1).filled(0.0))

@@ -83,8 +83,11 @@ def test_new_rows_have_the_neighbors_that_each_would_have_alone(p):
     assert np.array_equal(near, search.kneighbors(new, return_distance=False))
     squares = np.sum((new[:, None] - rows[near]) ** 2, axis=2)
     np.testing.assert_allclose(values, 1.0 - 0.5 * squares / compared.unit**2, atol=1e-10)
-    alone = [compared.nearest(new[i : i + 1], 5) for i in range(40)]
-    assert np.array_equal(np.concatenate([one[1] for one in alone]), values)
+    # Rows far away make the largest products larger.
+    for others in (new[:0], 1e8 * new[:1]):
+        alone = [compared.nearest(np.vstack([new[i : i + 1], others]), 5) for i in range(40)]
+        for part, expected in zip(zip(*alone, strict=True), (near, values), strict=True):
+            assert np.array_equal([each[0] for each in part], expected)
 
 
 @pytest.mark.parametrize(("groups", "p"), [(8, 20), (60, 300)])
