@@ -11,7 +11,7 @@ def join(near, own, indptr, indices, joined, first, second):
 
     ``near`` (b, k) are points, the nearest first. Of those that may be joined, ``joined`` (b, k),
     the first that is not ``own`` (b,), the row itself, stays, and its neighbors in a graph; all of
-    an empty one. Pairs of a row come in the order of its points, in ``first`` and ``second``.
+    an empty one. Each point of a row in turn is ``first``, with all before it as ``second``.
     """
     n_pairs = 0
     for row in range(near.shape[0]):
@@ -29,7 +29,7 @@ def join(near, own, indptr, indices, joined, first, second):
             if joined[row, at]:
                 for before in range(at):
                     if joined[row, before]:
-                        first[n_pairs], second[n_pairs] = near[row, before], point
+                        first[n_pairs], second[n_pairs] = point, near[row, before]
                         n_pairs += 1
     return n_pairs
 
