@@ -32,7 +32,7 @@ from ._base.table import dense_rows
 from ._base.threads import batches, block_rows, map_blocks
 from ._base.types import Floats, Integers
 from .gplvm import GaussianProcess
-from .gplvm._process import SIDE_BY_SIDE, freshness_of
+from .gplvm._process import SIDE_BY_SIDE, freshness_of, row_products
 from .graph import CsrGraph
 from .similarity import Similarity
 
@@ -138,10 +138,10 @@ class Projection(Reconstruction):
 
     def _moved(self, rows: Any, latent: Floats, squares: Floats) -> Floats:
         """Return the projections of rows."""
-        for index, factor in enumerate(self.similarity.factor_of(rows)):
-            # A row of which pairs are unknown stays between its nearest.
-            if np.isfinite(factor).all():
-                latent[index] = self.origin + factor @ self.axes
+        factor = self.similarity.factor_of(rows)
+        # A row of which pairs are unknown stays between its nearest.
+        known = np.isfinite(factor).all(axis=1)
+        latent[known] = self.origin + row_products(factor[known], self.axes)
         return latent
 
 

@@ -76,7 +76,8 @@ def reconstruct(near, joined, squares, between, points, ridge, euclidean, latent
     be negative: what is below zero then counts for nothing.
     """
     k = near.shape[1]
-    gram, members, weights = np.empty((k, k)), np.empty(k, np.int64), np.empty(k)
+    gram, members = np.empty((k, k)), np.empty(k, np.int64)
+    scale, weights = np.empty(k), np.empty(k)
     start = 0
     for row in range(near.shape[0]):
         n = 0
@@ -87,20 +88,20 @@ def reconstruct(near, joined, squares, between, points, ridge, euclidean, latent
         # In units of each distance, in which no weight is near the rounding of another.
         pair = start
         for i in range(n):
+            square = squares[row, members[i]]
+            scale[i] = weights[i] = 1.0 / np.sqrt(square)
             for j in range(i):
-                sides = squares[row, members[i]], squares[row, members[j]]
-                product = 0.5 * (sides[0] + sides[1] - between[pair])
-                gram[i, j] = gram[j, i] = product / np.sqrt(sides[0] * sides[1])
+                product = 0.5 * (square + squares[row, members[j]] - between[pair])
+                gram[i, j] = gram[j, i] = product * scale[i] * scale[j]
                 pair += 1
             gram[i, i] = 1.0 + ridge
-            weights[i] = 1.0 / np.sqrt(squares[row, members[i]])
         if euclidean:
             solve(gram, weights[:n])
         else:
             solve_raised(gram[:n, :n].copy(), ridge, weights[:n])
         total = 0.0
         for i in range(n):
-            weights[i] /= np.sqrt(squares[row, members[i]])
+            weights[i] *= scale[i]
             total += weights[i]
         # Where weights have the sum 1, that is all of |x - Σ w_j x_j|².
         left_over, pair = 0.0, start
