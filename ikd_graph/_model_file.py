@@ -22,6 +22,7 @@ from . import graph, missing
 from ._base import limits
 from ._base.format import listed
 from ._base.table import SparseTable
+from ._base.types import Integers
 from ._base.validation import nodes_of, positive, well_formed
 from ._preprocessing import RowSteps
 from ._version import __version__
@@ -39,7 +40,7 @@ _FORMAT = "ikd_graph model, format 8"
 _LARGEST = 1e160  # of any array: tables and length-scales are bounded, so are powers of them
 
 _AXES = {
-    "n": ("keys", "inverse", "scale"),
+    "n": ("keys", "inverse", "scale", "sample_indices"),
     "u": ("result.labels",),
     "um": (
         "result.coordinates", "result.core.latent", "result.solution.embedding.coordinates",
@@ -110,6 +111,7 @@ def write(model: Any, file: BinaryIO) -> None:
         "scale": given and np.array(np.broadcast_to(given._scale, given.n_samples)),
         "keys": fitted.keys,
         "inverse": fitted.inverse,
+        "sample_indices": model.sample_indices_,
         "parameters": parameters,
         "result": learnt | {"settings": model.settings_, "similarity": None},
         "computed": fitted.computed,
@@ -224,6 +226,10 @@ def _unpack(file: BinaryIO, make: Callable[..., Any]) -> Any:
         learnt=_result(head["result"], arrays),
     )  # fmt: skip
     model.stage_times_ = _made(dict[str, float], head["stage_times"], "stage_times", arrays)
+    # Files of earlier versions have none.
+    model.sample_indices_ = _made(
+        Integers | None, head.get("sample_indices"), "sample_indices", arrays
+    )
     if names:
         model.feature_names_in_ = np.array(names, dtype=object)
     if len(names) not in (0, p):

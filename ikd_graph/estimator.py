@@ -31,8 +31,10 @@ from . import (
     results,
     similarity,
 )
+from ._base import limits
 from ._base import validation as check
-from ._base.as_table import as_table, check_known, is_dask, placed_lazily, row_names, rows_by_name
+from ._base.as_table import as_table, check_known, row_names, rows_by_name, without_counts
+from ._base.dask_tables import any_row, is_dask, placed_lazily, sample_rows
 from ._base.files import write_whole
 from ._base.format import printable, setting
 from ._base.progress import Stages
@@ -268,6 +270,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     merge_start_weight_: float | None
     optima_: tuple[gplvm.OptimumRecord, ...]
     landmarks_: Integers | None
+    sample_indices_: Integers | None = None
     _row_names: Any = ()
 
     def __init__(
@@ -321,15 +324,20 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If a parameter or X breaks a rule; the message names the rule and the cure.
         """
-        with Stages(self.verbose) as stages, check.naming_rows(row_names(X)):
+        with Stages(self.verbose) as stages:
             before = vars(self).copy()
             try:
-                self._fit(X, stages)
+                asked = Settings.of(self)
+                if isinstance(self.random_state, np.random.RandomState):
+                    asked = replace(asked, random_state=int(self.random_state.randint(2**31)))
+                if is_dask(X) and asked.has_rows:
+                    self._fit_sample(X, asked, stages)
+                else:
+                    self._fit(X, asked, stages, row_names(X))
             except BaseException:
                 self.__dict__ = before
                 raise
         self.stage_times_ = stages.seconds
-        self._row_names = row_names(X)
         return self
 
     def fit_transform(self, X: ArrayLike, y: Any = None) -> Floats:
@@ -376,7 +384,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if is_dask(X) and not return_std:
-            return placed_lazily(self, X)
+            # What is wrong with the columns is said before anything is computed.
+            self._read(any_row(X), self.model_.asked, new=True)
+            return placed_lazily(self._of_fitted_rows(), X)
         latent, _, std = self._place(X, errors=return_std)
         return (latent, std) if return_std else latent
 
@@ -643,9 +653,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         errors = self.standard_errors_ if believed else None
         if color is None and isinstance(self._row_names, pd.Index):
             color = colors.paint_index(self._row_names)
-        axes = plot.embedding(self.embedding_, color, **{"errors": errors, **options})
+        Z = self.model_.embedding
+        axes = plot.embedding(Z, color, **{"errors": errors, **options})
         if self.fixed_ is not None:
-            plot.mark_open(axes, np.asarray(self.embedding_, np.float64), self.fixed_ != "fixed")
+            plot.mark_open(axes, np.asarray(Z, np.float64), self.fixed_ != "fixed")
         return axes
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -887,24 +898,48 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # Fit ------------------------------------------------------------------------------------------
 
-    def _fit(self, X: Any, stages: Stages) -> None:
-        """Fit distinct rows, and keep what was learnt of all rows."""
-        asked = Settings.of(self)
-        if isinstance(self.random_state, np.random.RandomState):
-            asked = replace(asked, random_state=int(self.random_state.randint(2**31)))
-        rows = self._read_training(X, asked)
+    def _fit(self, X: Any, asked: Settings, stages: Stages, names: Any) -> None:
+        """Fit distinct rows, and keep what was learnt of all rows and their names."""
+        with check.naming_rows(names):
+            rows = self._read_training(X, asked)
+            if not isinstance(asked.graph, str | graph.Rule):
+                weight = None if graph.without_weights(asked.graph) else "weight"
+                g = graph.as_graph(asked.graph, rows.shape[0], weight=weight, names=row_names(X))
+                asked = replace(asked, graph=g)
+            elif isinstance(asked.graph, graph.Neighbors) and asked.graph.k != "auto":
+                cure = "a point has no more others; 5 to 15 are usual"
+                k, most = asked.graph.k, rows.shape[0] - 1
+                check.whole(1, most, cure)("the number of neighbors in the graph", k)
+            with limit_threads(self.n_jobs):
+                self._keep(Model.of(rows, asked, stages))
+                with stages("error bars"):
+                    self.settings_ = results.explain(self.model_)
+        self._row_names = names
+
+    def _fit_sample(self, X: Any, asked: Settings, stages: Stages) -> None:
+        """Fit some rows of a table of Dask, and place all of them lazily."""
         if not isinstance(asked.graph, str | graph.Rule):
-            weight = None if graph.without_weights(asked.graph) else "weight"
-            g = graph.as_graph(asked.graph, rows.shape[0], weight=weight, names=row_names(X))
-            asked = replace(asked, graph=g)
-        elif isinstance(asked.graph, graph.Neighbors) and asked.graph.k != "auto":
-            cure = "a point has no more others; 5 to 15 are usual"
-            k, most = asked.graph.k, rows.shape[0] - 1
-            check.whole(1, most, cure)("the number of neighbors in the graph", k)
-        with limit_threads(self.n_jobs):
-            self._keep(Model.of(rows, asked, stages))
-            with stages("error bars"):
-                self.settings_ = results.explain(self.model_)
+            raise ValueError(
+                "graph must be 'auto', a number or a rule for a table of Dask, of which a sample is "
+                f"fitted, got one of all rows; {setting('graph', 10)} makes one of the sample, and "
+                "X.compute() brings all rows into memory"
+            )
+        with stages("sample"):
+            sample = sample_rows(X, limits.FITTED_OF_DASK, asked.random_state)
+        names = row_names(sample.rows)
+        if not without_counts(names):
+            names = without_counts(sample.numbers)
+        self._fit(sample.rows, asked, stages, names)
+        self.sample_indices_ = sample.numbers
+        self.embedding_ = placed_lazily(self, sample.table, sample.lengths)
+
+    def _of_fitted_rows(self) -> IKD:
+        """Return the model, of a table of Dask one with coordinates of its sample, in memory."""
+        if self.sample_indices_ is None:
+            return self
+        model = copy(self)
+        model.embedding_ = self.model_.embedding.copy()
+        return model
 
     def _keep(self, model: Model) -> None:
         """Keep what was learnt, and show it."""
@@ -913,7 +948,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         # What a command did to the rows of a saved model was not done to these.
         self.__dict__.pop("preprocessor_", None)
         self.model_ = model
-        self.__dict__.update(results.attributes(model))
+        self.__dict__.update(results.attributes(model), sample_indices_=None)
 
     def _restore(self, rows: Any, **learnt: Any) -> None:
         """Become the model that was saved."""

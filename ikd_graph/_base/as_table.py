@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -12,6 +11,7 @@ import scipy.sparse as sp
 from pandas.api.types import infer_dtype, is_numeric_dtype
 from sklearn.utils import check_array
 
+from .dask_tables import is_dask, require_table
 from .format import count, listed, printable
 from .types import Reals
 from .validation import TRIANGLES, few_rows, is_triangle, well_formed
@@ -48,8 +48,8 @@ def as_table(X: Any, name: str = "X", **options: Any) -> Table:
 
     Parameters
     ----------
-    X : array_like, scipy sparse, data frame or dask array
-        Rows are points.
+    X : array_like, scipy sparse or data frame
+        Rows are points. What is in blocks of Dask is brought into memory.
     name : str
         Of the argument, for messages.
     **options
@@ -65,6 +65,7 @@ def as_table(X: Any, name: str = "X", **options: Any) -> Table:
     ValueError
         If X is no table of numbers; the message says what to pass instead.
     """
+    X = require_table(X, name).compute() if is_dask(X) else X
     well_formed(name, X)
     rows = without_counts(row_names(X))
     options = {"dtype": [np.float64, np.float32], "accept_sparse": "csr"} | options
@@ -112,15 +113,6 @@ def check_known(values: Any, name: str, cure: str, *, holes: bool = False) -> No
 
 def _as_array_like(X: Any, name: str) -> Any:
     """X as numpy makes a table of numbers of it, or an error that says what to pass instead."""
-    if is_dask(X):
-        # First of all: what is delayed has every attribute.
-        kind = type(X).__name__
-        if kind != "Array":
-            raise ValueError(
-                f"{name} must be a dask array, got a {kind} of Dask; pass dask.array.from_delayed"
-                "(X, shape, dtype), or X.to_dask_array(lengths=True) of a data frame"
-            )
-        X = X.compute()
     if hasattr(X, "obs") and hasattr(X, "obsm"):
         # numpy would read it cell by cell, which takes minutes.
         cure = "pass adata.X or adata.obsm['X_pca'], or call ikd_graph.tl.ikd(adata)"
@@ -247,29 +239,3 @@ def as_text(names: Iterable[Any]) -> list[str]:
     """Names as text, whole numbers of any type alike."""
     texts = map(str, names)
     return [t.removesuffix(".0") if t[:-2].lstrip("-").isdecimal() else t for t in texts]
-
-
-# Collections of Dask: brought into memory block by block, and placed lazily ----------------------
-
-
-def is_dask(X: Any) -> bool:
-    """Whether an object is a collection of Dask, which is not imported to tell."""
-    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
-
-
-def placed_lazily(model: Any, X: Any) -> Any:
-    """Coordinates of the rows of a dask array, block by block, once they are computed.
-
-    The graph of tasks holds the model as it is now: later fits change nothing.
-    """
-    import dask
-
-    width, dtype = model.embedding_.shape[1], model.embedding_.dtype
-    whole = X.rechunk({1: -1})
-    return whole.map_blocks(
-        lambda rows, placing: placing.transform(rows),
-        placing=dask.delayed(copy(model), pure=False),
-        dtype=dtype,
-        chunks=(whole.chunks[0], (width,)),
-        meta=np.empty((0, 0), dtype),
-    )

@@ -21,6 +21,10 @@ DENSE_ENTRIES = 2**24
 way. A larger one stays sparse; its rows are dense some thousands at a time (65 MB for 2000 columns
 and 4096 rows)."""
 
+FITTED_OF_DASK = 10_000
+"""Rows of a Dask table that are fitted, the others being placed (docs/large.md): a fit of 2 s and
+40 MB with 50 columns. More of them lie hardly nearer to the truth."""
+
 NEIGHBORS_EXACT = 20_000
 """Rows up to which neighbors are searched exactly (6 s for 784 columns); beyond, by faiss
 (docs/decisions/005-neighbor-search.md)."""

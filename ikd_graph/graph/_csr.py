@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._base import validation as check
-from .._base.as_table import is_dask, order_by_name, row_names
+from .._base.as_table import order_by_name, row_names
+from .._base.dask_tables import is_dask
 from .._base.limits import NODES
 from .._base.rounding import SINGLE
 from .._base.types import Floats, Integers

@@ -124,6 +124,7 @@ def inspect_cliques(
         )
     if is_model:
         check_is_fitted(X)
+        X = X._of_fitted_rows()
         data = Dataset(np.zeros((len(X.embedding_), 0)), name="The graph")
         return _inspected(X, data.labeled(labels, row_names(X)), limit, stability)
     if given:

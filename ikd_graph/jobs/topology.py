@@ -117,6 +117,7 @@ def topology(X: Any, *, n_components: int = 2, voids: bool = True, **settings: A
     names: Sequence[Any] = row_names(X)
     if fitted is not None:
         check_is_fitted(fitted)
+        fitted = fitted._of_fitted_rows()
         if fitted.model_.similarity.is_graph:
             assert fitted.graph_ is not None
             given = fitted.graph_, tuple(names)
