@@ -140,7 +140,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     embedding_ : (n_samples, n_components) ndarray of float64
         The coordinates, in units of the kernel's length-scale, or of the distances where distances
         were compared and no likelihood refines: centered, along principal axes, the
-        widest first. Duplicate rows get the same coordinates. Float32 where X is.
+        widest first. Duplicate rows get the same coordinates. Float32 where X is. Of a table of
+        Dask a dask array, computed block by block.
     eigenvalues_ : (n_components,) ndarray of float64
         Eigenvalues of the Gram matrix of `embedding_`: squared lengths of its columns.
     explained_variance_ratio_ : (n_components,) ndarray of float64
@@ -208,6 +209,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ``latent`` has the rows and the frame of `embedding_`, NaN for rows outside the core.
     landmarks_ : (n_landmarks,) ndarray of int64 or None
         Rows that are landmarks.
+    sample_indices_ : (n_sampled,) ndarray of int64 or None
+        Rows of a table of Dask that the model was fitted to, ascending: one of each of 10 000
+        stretches, or all of no more rows. Of what has a value for each row, `embedding_` alone is
+        of all rows, and the rest of these. None of a table in memory.
     n_iter_ : int
         Steps of the refinement.
     settings_ : Settings
@@ -310,7 +315,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Points in rows, or the (n_samples, n_samples) covariance for
             ``affinity="precomputed"``, dense, scipy sparse, or a networkx graph whose
             edges have their correlation in the attribute ``weight``. Large sparse tables of rows
-            stay sparse. X is not changed, and changing it later does not change the model.
+            stay sparse. X is not changed, and changing it later does not change the model. Of a
+            dask array or data frame at most 10 000 rows are fitted (`sample_indices_`), and
+            `embedding_` places all rows once it is computed.
         y : ignored
             Present for the scikit-learn interface.
 
@@ -352,7 +359,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        (n_samples, n_components) ndarray of float64
+        (n_samples, n_components) ndarray of float64 or dask array
             The coordinates, a copy of `embedding_`.
         """
         return self.fit(X).embedding_.copy()
@@ -372,7 +379,7 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        Z : (n_new, n_components) ndarray of float64
+        Z : (n_new, n_components) ndarray of float64, or dask array where X is of Dask
             Coordinates. A row that equals a training row gets the stored coordinates of that; any
             other is a weighted mean of its nearest training rows, a projection where the fit is
             linear, or at its most likely position where a refined fit is one of a Gaussian process.
@@ -662,8 +669,9 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file: arrays and JSON in one zip file, no pickle.
 
-        The file appears whole or not at all. It holds the rows the model was fitted to, which new
-        rows are compared with, and the parameters of the fit, whatever they were set to since. A
+        The file appears whole or not at all. It holds the rows the model was fitted to (of a table
+        of Dask the sample, whose coordinates the loaded ``embedding_`` has), which new rows are
+        compared with, and the parameters of the fit, whatever they were set to since. A
         ``random_state`` that is a RandomState is not kept.
 
         Parameters
@@ -920,15 +928,15 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Fit some rows of a table of Dask, and place all of them lazily."""
         if not isinstance(asked.graph, str | graph.Rule):
             raise ValueError(
-                "graph must be 'auto', a number or a rule for a table of Dask, of which a sample is "
-                f"fitted, got one of all rows; {setting('graph', 10)} makes one of the sample, and "
-                "X.compute() brings all rows into memory"
+                "graph must be 'auto', a number or a rule for a table of Dask, of which a sample "
+                f"is fitted, got one of all rows; {setting('graph', 10)} makes one of the sample, "
+                "and X.compute() brings all rows into memory"
             )
         with stages("sample"):
             sample = sample_rows(X, limits.FITTED_OF_DASK, asked.random_state)
         names = row_names(sample.rows)
         if not without_counts(names):
-            names = without_counts(sample.numbers)
+            names = without_counts(sample.numbers.tolist())
         self._fit(sample.rows, asked, stages, names)
         self.sample_indices_ = sample.numbers
         self.embedding_ = placed_lazily(self, sample.table, sample.lengths)

@@ -5,7 +5,6 @@ import pickle
 import signal
 import time
 import tracemalloc
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -264,22 +263,22 @@ def cluster(scratch):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_a_cluster_places_rows_though_a_worker_dies(cluster):
+def test_a_cluster_fits_and_places_rows_though_a_worker_dies(few, cluster):
     def slowly(block):
         """A block of rows that takes a while; local, so that workers need not import tests."""
         time.sleep(0.2)
         return block
 
     X = rows(400, 20)
-    model = fitted(X)
-    new = X + np.float32(5)
-    placed = model.transform(da.from_array(new, chunks=(20, 20)).map_blocks(slowly))
-    future = cluster.compute(placed)
+    model = fitted(da.from_array(X, chunks=(20, 20)).map_blocks(slowly))
+    one = fitted(X[model.sample_indices_])
+    assert one.embedding_.shape == (FEW, 2)
+    future = cluster.compute(model.embedding_)
     pids = set(cluster.run(os.getpid).values())
     assert len(pids | {os.getpid()}) == 3
     time.sleep(0.5)
     assert not future.done()
     os.kill(min(pids), signal.SIGKILL)
-    assert np.array_equal(future.result(timeout=120), model.transform(new))
+    assert np.array_equal(future.result(timeout=120), one.transform(X))
     cluster.wait_for_workers(2, timeout=60)
     assert set(cluster.run(os.getpid).values()) != pids
