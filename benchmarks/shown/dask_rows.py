@@ -157,8 +157,8 @@ def main():
     warmed()
     lines = [
         "# Rows of a Dask table\n",
-        "`python benchmarks/shown/dask_rows.py`, one thread. Rows have 50 columns of float32 over a",
-        "surface, whose sides are in length-scales, with noise of half their standard deviation;",
+        "`python benchmarks/shown/dask_rows.py`, one thread. Rows have 50 columns of float32 over",
+        "a surface, whose sides are in length-scales, with noise of half their standard deviation;",
         "R² is that of the true coordinates. Samples of several sizes, and 4000 other rows that",
         "they place, medians of three tables:\n",
     ]

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from tables import sheet
+from tables import roll, sheet
 
 import ikd_graph
 from ikd_graph import IKD
@@ -77,6 +77,15 @@ def test_of_a_larger_table_a_sample_is_fitted_and_all_rows_are_placed(few, n):
     assert np.array_equal(model.embedding_[taken].compute(), one.embedding_)
     assert model.embedding_.chunks[0] == (77,) * (n // 77) + (n % 77,)
     assert model.fingerprint_ == one.fingerprint_
+
+
+@pytest.mark.slow
+def test_ten_thousand_rows_are_fitted():
+    X = roll(10_001, noise=0.1)[0]
+    whole, sample = (fitted(da.from_array(X[:n], chunks=3000)) for n in (10_000, 10_001))
+    assert same(whole.embedding_, fitted(X[:10_000]).embedding_)
+    assert sample.sample_indices_.size == 10_000
+    assert same(sample.embedding_, fitted(X[sample.sample_indices_]).transform(X))
 
 
 def test_a_sample_is_spread_evenly_by_seed_and_not_by_blocks(few):
