@@ -131,7 +131,8 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_jobs : int or None
         Number of threads, -1 for all cores. Results are the same for any number.
     random_state : int, RandomState or None
-        Seed of the landmarks and of restarts. None is the seed 0: fits repeat without one.
+        Seed of the landmarks, of restarts, and of the sample of a table of Dask. None is the seed
+        0: fits repeat without one.
     verbose : int
         1 shows stage and time on a terminal, and a line for each stage elsewhere.
 
