@@ -167,7 +167,8 @@ def main():
         large_lines = large(given.rows, given.few, Path(folder))
         head = [
             "\nAll rows over the first surface, from .npy files on disk to others, by processes of",
-            "one thread each, on a machine that other work shared. Memory is the largest of each:\n",
+            "one thread each, on a machine that other work shared. Memory is the largest of a",
+            "process:\n",
         ]
         for part in (samples(), head, large_lines):
             for text in part:
