@@ -22,8 +22,8 @@ way. A larger one stays sparse; its rows are dense some thousands at a time (65 
 and 4096 rows)."""
 
 FITTED_OF_DASK = 10_000
-"""Rows of a Dask table that are fitted, the others being placed: a fit of 2 s by 50 columns. Of 3000
-a surface of 24 by 16 length-scales has an R² of .68, of 10 000 one of .99 (docs/large.md)."""
+"""Rows of a Dask table that are fitted, the others being placed: a fit of 2 s by 50 columns. A
+surface of 24 by 16 length-scales has an R² of .68 by 3000, of .99 by 10 000 (docs/large.md)."""
 
 NEIGHBORS_EXACT = 20_000
 """Rows up to which neighbors are searched exactly (6 s for 784 columns); beyond, by faiss
