@@ -6,7 +6,7 @@ import functools
 import html
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy, deepcopy
 from dataclasses import replace
@@ -771,6 +771,10 @@ class IKD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """What can be read on the embedding, and the numbers, checks and rivals behind it."""
         with self._learnt() as model:
             return Trust.of(self, model.chance())
+
+    def __dir__(self) -> Iterable[str]:
+        """Return the names of all attributes; to ask for their values would compute them."""
+        return object.__dir__(self)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Return the parameters that were set; of a fitted model also what can be read on it."""

@@ -105,7 +105,9 @@ def _by_stress(result: Result, weights: str, noise: Noise) -> Result:
         if paths is None:
             count = geodesics.auto_landmarks(*latent.shape)
             paths = geodesics.best_paths(g, kernel, result.settings.strategy.path, count)
-        refined = stresses.stress_of_paths(latent, g, kernel, shared, paths, weights, noise)
+        refined = stresses.stress_of_paths(
+            latent, g, kernel, shared, paths, weights, noise, result.settings.stress_steps
+        )
     else:
         distances = np.sqrt(similarity.sq_distances(kernel))
         refined = stresses.stress_of_distances(latent, distances, noise)

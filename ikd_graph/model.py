@@ -315,17 +315,17 @@ class Model:
     def error_bars(self) -> LatentPosterior | None:
         """Estimate how far the sampled rows are from the truth; None where that is not known."""
         bars = self.unchecked_bars()
-        return None if bars is None or bars.misfit else bars
+        if bars is None or not bars.misfit:
+            return bars
+        warn(f"the model does not fit X, so that reliability is NaN: {bars.misfit}")
+        return None
 
     def unchecked_bars(self) -> LatentPosterior | None:
         """Estimate the same, whether the model fits the rows or not."""
         if not self.knows_errors:
             return None
         if self.computed.error_bars is None:
-            bars = self._bars()
-            if bars.misfit:
-                warn(f"the model does not fit X, so that reliability is NaN: {bars.misfit}")
-            self.computed.error_bars = bars
+            self.computed.error_bars = self._bars()
         return self.computed.error_bars
 
     def _bars(self, **how: int) -> LatentPosterior:

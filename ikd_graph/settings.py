@@ -18,6 +18,7 @@ from .graph import CsrGraph, Rule
 from .kernels import StationaryKernel
 from .refine import Likelihood, Stress
 from .similarity import AFFINITIES, GIVEN
+from .stress import MAX_ITER
 
 __all__ = ["Candidate", "Settings"]
 
@@ -84,6 +85,7 @@ class Settings:
     agreements: tuple[float, ...] = field(default=(), repr=False, compare=False)
     # Of stress, which also precedes a likelihood; None where a fit has none.
     stress_weights: str | None = field(default=None, repr=False, compare=False)
+    stress_steps: int = field(default=MAX_ITER, repr=False, compare=False)  # at most
     # Whether the likelihood is that of the known entries: no hole is filled in.
     of_entries: bool = field(default=False, repr=False, compare=False)
     warnings: tuple[str, ...] = ()  # what the user has to be told

@@ -35,7 +35,7 @@ WEIGHTS = ("precision", "uniform", "elastic")
 
 _STRIDE = 1.9  # up to 2 the stress cannot rise, at 2 it need not fall
 _TOLERANCE = 3e-6  # fraction of the stress that a last step takes off
-_MAX_ITER = 60  # until a step takes off no more than the tolerance
+MAX_ITER = 60  # until a step takes off no more than the tolerance
 _CG_STEPS = 3  # of the solution of a sparse system
 
 
@@ -147,7 +147,7 @@ def stress(
     weights: str = "precision",
     path: str = "distance",
     noise: Noise = None,
-    max_iter: int = _MAX_ITER,
+    max_iter: int = MAX_ITER,
 ) -> StressFit:
     """Move an embedding to the distances that the correlations of a graph ask for.
 
@@ -217,7 +217,7 @@ def stress_of_paths(
     paths: geodesics.Paths,
     weights: str,
     noise: Noise = None,
-    max_iter: int = _MAX_ITER,
+    max_iter: int = MAX_ITER,
 ) -> StressFit:
     """Return an embedding moved as by `stress`, to distances that were measured before.
 
@@ -298,7 +298,7 @@ def noise_ratio(latent: Floats, pairs: tuple[Integers, Integers, Floats], noise:
 
 
 @single_threaded_blas()
-def _majorize(pairs: Pairs, latent: Floats, unit: float, max_iter: int = _MAX_ITER) -> StressFit:
+def _majorize(pairs: Pairs, latent: Floats, unit: float, max_iter: int = MAX_ITER) -> StressFit:
     """Majorize step by step until a step takes off next to nothing; pairs are in a unit."""
     points = np.ascontiguousarray(latent / unit)
     center = points.mean(axis=0)

@@ -126,9 +126,7 @@ class Objective:
         """Value without the prior, whatever the time."""
         return self.likelihood(*self.model(vector)).value
 
-    def best_scale(
-        self, latent: Floats, scales: Floats = SCALES, *variances: float
-    ) -> float:
+    def best_scale(self, latent: Floats, scales: Floats = SCALES, *variances: float) -> float:
         """Most likely multiple of an embedding, by default under as much noise as signal."""
         values = [self(self.vector(scale * latent, *variances))[0] for scale in scales]
         return float(scales[int(np.argmin(values))])

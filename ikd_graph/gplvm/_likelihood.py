@@ -150,7 +150,8 @@ class GroupLikelihood:
     ) -> LikelihoodGradient:
         """Value and gradient; infinite, derivatives 0, where A is not positive definite."""
         cov, change = covariances(latent, kernel)
-        value, by_cov = 0.0, None  # 2 G, of which the lower triangle is used
+        value = 0.0
+        by_cov: Any = None  # 2 G, of which the lower triangle is used
         for group in self.groups:
             try:
                 factor = factor_of(variance * cov[group.block], noise)
@@ -165,9 +166,9 @@ class GroupLikelihood:
             value += 0.5 * group.weight * (len(factor) * LOG_2PI + log_det)
             value += 0.5 * float(np.dot(through.ravel("K"), group.root.ravel("K")))
             own = dsyrk(-1.0, through, beta=group.weight, c=inverse.T, overwrite_c=1).T
-            if len(self.groups) == 1 and own.shape == cov.shape:
+            if by_cov is None and own.shape == cov.shape:
                 by_cov = own
-                break
+                continue
             by_cov = np.zeros_like(cov) if by_cov is None else by_cov
             by_cov[group.block] += own
         by_latent = np.empty_like(latent)

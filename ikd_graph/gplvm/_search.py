@@ -338,29 +338,35 @@ def likelihood(
     def path(at: Optimum) -> Iterator[Optimum]:
         """Yield where falling floors lead, down to that of the noise, and below where it is not."""
         for under in dict.fromkeys((floor, objective.least_noise)):
-            for at in annealing(replace(objective, least_noise=under), at):
+            for state in annealing(replace(objective, least_noise=under), at):
+                at = state
                 yield at
 
     def descend(starts: Sequence[Optimum]) -> list[Optimum]:
         """Optimum of the first start, and those of others: what meets on the way goes on as one."""
-        met = dict[int, int]()
-        paths = [path(start) for start in starts]
-        going, states = list(range(1, len(starts) + 1)), list[Optimum]()
+        paths = {number: path(start) for number, start in enumerate(starts, 1)}
+        met, states = dict[int, int](), dict[int, Optimum]()
         for first in way:
-            some = _in_threads(next, [(paths[number - 1],) for number in going])
-            reached = {0: first, **dict(zip(going, some, strict=True))}
-            points = {number: objective.model(each.vector).latent for number, each in reached.items()}
+            going = [number for number in paths if number not in met]
+            # A path to less noise has fewer floors below, and waits where it ended.
+            here = [(paths[number], states.get(number, starts[number - 1])) for number in going]
+            reached = _in_threads(next, here)
+            states = {0: first, **dict(zip(going, reached, strict=True))}
+            points = {
+                number: objective.model(each.vector).latent for number, each in states.items()
+            }
             for number in going:
-                before = [k for k in points if k < number and k not in met]
-                found = [k for k in before if same(points[number], points[k], _MET)]
-                met |= {number: k for k in found[:1]}
-            going = [number for number in going if number not in met]
-            states = [reached[number] for number in going]
-        ends = {0: at}
-        ends |= zip(going, _in_threads(converge, [(objective, state) for state in states]))
-        for number, other in sorted(met.items()):
-            ends[number] = ends[other]._replace(start=starts[number - 1].start)
-        return [end for _, end in sorted(ends.items())]
+                for other in range(number):
+                    alone = other in points and other not in met
+                    if alone and same(points[number], points[other], _MET):
+                        met[number] = other
+                        break
+        going = [number for number in states if number and number not in met]
+        last = _in_threads(converge, [(objective, states[number]) for number in going])
+        ends = {0: at, **dict(zip(going, last, strict=True))}
+        for number in sorted(met):
+            ends[number] = ends[met[number]]._replace(start=starts[number - 1].start)
+        return [ends[number] for number in range(len(starts) + 1)]
 
     def further_starts(objective: Objective) -> Iterator[tuple[str, Floats]]:
         """Yield closed forms of all pairs, of more coordinates, of the graph, of random graphs."""

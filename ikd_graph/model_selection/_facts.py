@@ -21,7 +21,7 @@ from ..chance import LEVEL
 from ..covariance import doubly_centered_rows
 from ..gplvm import likelihood_of_entries
 from ..graph import sure_threshold
-from ..similarity import AFFINITIES
+from ..similarity import AFFINITIES, folds
 
 ENOUGH_COLUMNS = 100
 """Columns from which correlations are trusted where nothing speaks against the model."""
@@ -101,6 +101,11 @@ class Facts:
         rows = some_columns(self.rows)
         chosen = dense_rows(some_rows(rows, sampled(rows.shape[0])))
         return np.asarray(missing.fill(chosen, rows), np.float64) if self.has_holes else chosen
+
+    @cached_property
+    def folds(self) -> list[Booleans]:
+        """Which columns of the sample each fold holds out."""
+        return folds(self.sample)
 
     @property
     def predicted(self) -> Floats:

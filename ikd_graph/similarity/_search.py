@@ -41,7 +41,7 @@ def fewer_than(n: int) -> Rule:
 
 _SAMPLE = 128  # principal directions of candidates, and rows whose neighbors measure the recall
 _RECALL = 0.97  # fraction of these at which no more lists are visited
-_LARGEST_SINGLE = 1e30  # square beyond which single precision may overflow
+_LARGEST_SINGLE = 1e30  # square beyond which single precision may overflow; 1 over it, underflow
 _WIDEST_SINGLE = 2**15  # columns from which its products rule too little out to pay
 _MOST_LISTS = 32  # or one of so many: where noise hides who is near, more add time alone
 
@@ -192,10 +192,11 @@ class RowSearch:
 
         def search(start: int, stop: int) -> None:
             batch = slice(start, stop)
-            if max(self.peak, sq_lengths[batch].max()) < _LARGEST_SINGLE:
+            largest = max(self.peak, sq_lengths[batch].max())
+            if self.peak > 1.0 / _LARGEST_SINGLE and largest < _LARGEST_SINGLE:
                 block = queries[batch].astype(self._single.dtype, copy=False) @ self._single.T
             else:
-                block = queries[batch] @ rows.T
+                block = queries[batch].astype(np.float64, copy=False) @ rows.T
             block -= half.astype(block.dtype)
             slack = 2.0 * (width + 4) * float(np.finfo(block.dtype).eps) * size[batch]
             rounding = 16.0 * float(np.finfo(np.float64).eps) * size[batch]

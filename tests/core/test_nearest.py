@@ -63,6 +63,15 @@ def test_exact_neighbors_do_not_trust_single_precision():
     assert np.all(np.take_along_axis(gaps, found.astype(int), axis=1) <= reach[:, None])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("power", [-74, 68])
+def test_no_unit_of_the_rows_changes_their_neighbors(power, dtype):
+    rows = np.random.default_rng(0).normal(size=(300, 6)).astype(dtype)
+    near = graph.row_neighbors(rows, 5, metric="euclidean")
+    scaled = rows * dtype(2.0**power)
+    np.testing.assert_array_equal(graph.row_neighbors(scaled, 5, metric="euclidean"), near)
+
+
 @pytest.mark.parametrize("neighbors", SEARCHES)
 def test_equally_near_rows_come_by_index(neighbors):
     grid = np.stack(np.meshgrid(*[np.arange(12.0)] * 3), axis=-1).reshape(-1, 3)

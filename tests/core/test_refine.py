@@ -139,6 +139,17 @@ def test_a_rough_kernel_without_noise_is_not_taken_for_noise():
     assert fit.noise < 0.02
 
 
+@pytest.mark.parametrize("seed", [0, 3])
+def test_descents_to_less_noise_than_that_of_the_first_end(seed):
+    rng, kernel = np.random.default_rng(seed), kernels.GammaExponential()
+    latent = 3.0 * rng.normal(size=(25, 1))
+    model = naive_covariance(latent, kernel.covariance, 1.0, 0.05)
+    rows = np.linalg.cholesky(model) @ rng.normal(size=(25, 100))
+    away = rng.normal(size=(25, 1))
+    fit = fit_of(gplvm.sample_covariance(rows), 100, 1, kernel, init=away)
+    assert len(fit.optima) >= 6
+
+
 def test_the_threshold_graph_is_a_start_once():
     _, cov = sample(6, KERNELS[0], n=40, m=2)
     away = np.random.default_rng(0).normal(size=(40, 2))

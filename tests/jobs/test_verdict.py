@@ -141,3 +141,9 @@ def test_a_model_says_its_verdict_where_it_is_printed(tables):
         assert found.chance == chance_test(X)
         assert str(found.checks) == str(model.checks_)
         assert all(any(at is one for one in model.optima_) for at in found.rivals)
+
+
+def test_the_names_of_attributes_are_told_without_computing_them(tables, monkeypatch):
+    model = quiet(IKD(2, refine="likelihood"), tables["surface"][:50])
+    monkeypatch.setattr(type(model.model_), "error_bars", lambda _: pytest.fail("was computed"))
+    assert {"transform", "embedding_", "reliability_", "trust_"} <= {*dir(model)}

@@ -71,7 +71,7 @@ SETTINGS = {
     "how": "2.1 2.2 2.5",  # sections of the paper
     "large": "1.24 1.12 0.61 2.5 1.18 0.68",  # versions
     "loadings": "9.4",  # section of a book
-    "mathematics": "2.4 2.5 0.2 0.5 0.4",  # sections of the paper, and a rule
+    "mathematics": "2.4 2.5 0.2 0.5 0.4 0.8",  # sections of the paper, and a rule
     "messages": "0.4 0.7 .5 .8 5 .05 1.5 0.01 0.03 95",  # levels
     "networkx": "3.4 .9",  # a version and a threshold
     "peers": ".01",  # a bound, of a file that the page names
