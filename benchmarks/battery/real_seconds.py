@@ -103,7 +103,10 @@ def main():
     ratios = [row["ratio"] for row in rows]
     print(f"{len(rows)} tables: median {np.median(ratios):.2f}, worst {max(ratios):.2f}")
     for measured in ("neighbors", "metric"):
-        of = {m: [r[f"{m} {measured}"] for r in rows if r[f"{m} {measured}"] is not None] for m in METHODS}
+        of = {
+            m: [r[f"{m} {measured}"] for r in rows if r[f"{m} {measured}"] is not None]
+            for m in METHODS
+        }
         print(measured, ", ".join(f"{m} {np.mean(values):.3f}" for m, values in of.items()))
     if given.write:
         with FILE.open("w", newline="") as file:
