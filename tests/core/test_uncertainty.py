@@ -320,6 +320,7 @@ def test_a_weak_table_is_warned_of_and_a_strong_one_is_not():
     assert model.reliability_ > 0.9
 
 
+@pytest.mark.filterwarnings("ignore:the model does not fit X")
 @pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say():
     held, reliability, wrong = [], [], []
