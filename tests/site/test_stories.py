@@ -147,11 +147,11 @@ def test_the_findings_of_the_states(story):
     assert large["members"].iloc[0] == "Indiana, Michigan, Ohio"
     assert large["stability"].iloc[0] > 2.0 * large["stability"].iloc[1]
     assert story["r2_places"] > 2.0 * max(story["by_chance"])
-    assert {*story["nearest"]["Iowa"]} == {"Kansas", "Nebraska"}
+    assert {*story["nearest"]["Iowa"]} == {"Nebraska", "South Dakota"}
     Z = story["model"].embedding_
     gaps = np.linalg.norm(Z - Z[growth.index.get_loc("Oregon")], axis=1)
     regions = np.array(story["regions"])[np.argsort(gaps)[1:4]]
-    assert {*regions} <= {"N Eng", "Mid Atl", "S Atl", "E N Cen"}
+    assert {*regions} <= {"E N Cen", "W N Cen"}
 
 
 @pytest.mark.slow
@@ -210,4 +210,4 @@ def test_the_findings_of_the_genes(story):
     assert "MS4A1" in rises.index
     assert (rises["with TNFRSF17"] < 0.0).all()
     assert story["sure"] == 0  # of the shuffled genes, the last that are counted
-    assert len(story["both"]) == 7
+    assert len(story["both"]) == 6
