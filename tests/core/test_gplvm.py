@@ -58,6 +58,25 @@ def test_gradient_equals_finite_differences_in_every_parameter(kernel, seed):
     assert at.log_noise == pytest.approx(float(by_noise), rel=1e-6, abs=1e-7)
 
 
+@pytest.mark.parametrize("n", [64, 65, 129])
+@pytest.mark.parametrize("n_observed", [30, 200])
+def test_gradient_equals_that_of_numpy_at_sizes_inverted_whole_and_in_parts(n, n_observed):
+    latent, _, cov = problem(0, n, n_observed=n_observed)
+    kernel, variance, noise = kernels.Matern(nu=1.5), 1.4, 0.2
+    gaps = latent[:, None] - latent
+    sq_dist = (gaps**2).sum(axis=-1)
+    model = variance * kernel.covariance(sq_dist) + noise * np.eye(n)
+    inverse = np.linalg.inv(model)
+    by_cov = 0.5 * (inverse - inverse @ cov @ inverse)
+    slope = kernel.derivative(sq_dist + np.eye(n)) * (1.0 - np.eye(n))
+    by_latent = 4.0 * variance * np.einsum("ij,ij,ijc->ic", by_cov, slope, gaps)
+    at = gplvm.SampleLikelihood(cov)(latent, kernel, variance, noise)
+    log_det = np.linalg.slogdet(2.0 * np.pi * model)[1]
+    assert at.value == pytest.approx(0.5 * (log_det + np.trace(inverse @ cov)), rel=1e-10)
+    np.testing.assert_allclose(at.latent, by_latent, rtol=1e-8, atol=1e-9)
+    assert at.log_noise == pytest.approx(noise * np.trace(by_cov), rel=1e-8)
+
+
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_expected_information_equals_that_of_the_naive_derivatives(kernel):
     latent, _, _ = problem(7)

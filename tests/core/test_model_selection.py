@@ -355,6 +355,25 @@ def test_the_first_candidate_is_the_one_that_was_used(digits):
             np.testing.assert_array_equal(quiet(again, X).embedding_, model.embedding_)
 
 
+@pytest.mark.parametrize("kind", ["roll", "bent", "linear", "scales"])
+def test_a_row_beyond_those_that_candidates_are_compared_on_changes_no_choice(kind):
+    rng = np.random.default_rng(5)
+    latent = rng.uniform(-1.0, 1.0, (301, 2))
+    clean = latent @ rng.normal(size=(2, 24))
+    X = {
+        "roll": roll(301)[0],
+        "bent": np.tanh(2.0 * clean),
+        "linear": clean,
+        "scales": np.tanh(2.0 * clean) * 10.0 ** rng.uniform(-3.0, 3.0, 24),
+    }[kind]
+    X = X + 0.1 * X.std(axis=0) * rng.normal(size=X.shape)
+    below, above = (quiet(IKD(2), X[:n]) for n in (300, 301))
+    assert below.settings_.affinity == above.settings_.affinity
+    assert below.settings_.strategy.name == above.settings_.strategy.name
+    first, other = below.candidates_[0], above.candidates_[0]
+    assert abs(first.score - other.score) < 3.0 * np.hypot(first.score_error, other.score_error)
+
+
 def test_what_is_linear_is_solved_linearly():
     rng = np.random.default_rng(0)
     latent = rng.normal(size=(150, 2))
