@@ -79,7 +79,7 @@ def versions() -> str:
     return ", ".join([*packages, f"Python {platform.python_version()}"])
 
 
-def listed(names: Iterable[Any], most: int = 12) -> str:
+def listed(names: Iterable[Any], most: int = 10) -> str:
     """Return names between commas, the first few of many."""
     texts = [str(name) for name in names]
     more = [f"... ({len(texts)} in all)"] if len(texts) > most else []

@@ -29,6 +29,13 @@ def _write_stage(name: str) -> None:
         sys.stderr.flush()
 
 
+@contextmanager
+def stage(verbose: int, name: str) -> Iterator[None]:
+    """Run something that is no part of a fit under a name, which is shown as a stage is."""
+    with Stages(verbose) as stages, stages(name):
+        yield
+
+
 class Stages:
     """Clock of the stages of a fit.
 

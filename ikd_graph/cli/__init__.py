@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextvars import copy_context
 from pathlib import Path
 
-from .._base.progress import Stages
+from .._base.progress import stage
 from .console import ended_gently, plain_messages, print_error, release_streams
 from .parser import STDOUT, build_parser, flags_of
 
@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run_command(arguments: argparse.Namespace) -> None:
     """Run a command, whose messages speak in flags."""
     # Wrong flags are told before anything that takes long is imported.
-    with Stages(arguments.verbose) as stages, stages("loading"):
+    with stage(arguments.verbose, "loading"):
         from .._base.format import spelling
         from . import commands
         from .objects import as_flags

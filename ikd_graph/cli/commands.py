@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from .._base.as_table import order_by_name, row_names
 from .._base.dataset import Labels, encode_labels
 from .._base.format import count, format_number, format_seconds, in_columns
+from .._base.progress import stage
 from .._base.validation import name_rows, one_of
 from .._base.warn import no_warnings, warn
 from .._preprocessing import RowSteps
@@ -28,7 +29,7 @@ from ..jobs.align import align
 from ..jobs.cliques import inspect_cliques
 from ..jobs.compare import STRATEGIES, compare
 from ..jobs.compare_result import Comparison, sentences
-from ..jobs.demo import RULE, demo
+from ..jobs.demo import demo
 from ..jobs.diagnose import diagnose
 from ..jobs.diagnose_result import FIGURE_SIZE
 from ..jobs.label_scores import format_scores, score_labels
@@ -43,7 +44,7 @@ from ..similarity import GIVEN
 from ..strategies import Blockwise, Geodesic, Linear
 from ..trust import Trust, chance_of
 from . import common
-from .console import PROG, write_lines
+from .console import typed_name, write_lines
 from .objects import method_parameters, plain_settings
 from .parser import flags_of
 
@@ -60,8 +61,8 @@ def run_embed(arguments: argparse.Namespace) -> None:
     if arguments.save_model:
         path = path.with_name(f"{common.file_stem(data.name)}_model.ikd")
         arguments.written.append(_save_model(model, data, path))
-    errors = model.standard_errors_
-    doubts = _dubious_rows(model)
+    with stage(arguments.verbose, "errors and dubious rows"):
+        errors, doubts = model.standard_errors_, _dubious_rows(model)
     further = {} if doubts is None else {"dubious_p": doubts.p_values}
     files["embedding.csv"] = common.coordinates_csv(model, Z, data, errors, **further)
     scores = {labels.title: score_labels(Z, labels) for labels in data.labels}
@@ -69,8 +70,10 @@ def run_embed(arguments: argparse.Namespace) -> None:
     typed = parameters | {"n_components": model.n_components_}
     others = {"methods": ("geodesic", "pca", "isomap"), "noise": 0}
     given = model.affinity in GIVEN
-    trust = Trust.of(model, None if given else chance_of(data.X, **null))
-    relevance = _relevant_columns(model, data, **null)
+    with stage(arguments.verbose, "chance"):
+        trust = Trust.of(model, None if given else chance_of(data.X, **null))
+    with stage(arguments.verbose, "columns"):
+        relevance = _relevant_columns(model, data, **null)
     if relevance is not None:
         files["columns.csv"] = relevance.to_pandas().to_csv(index=False)
     # Columns make every map, also one of nothing.
@@ -78,7 +81,8 @@ def run_embed(arguments: argparse.Namespace) -> None:
     answer = [*trust.sentences(data.name), *common.truth_lines(data, Z)]
     if doubts is not None and doubts.n_dubious:
         answer.append(doubts.sentences()[0])
-    loops = None if trust.found_nothing else topology_of(model)
+    with stage(arguments.verbose, "loops"):
+        loops = None if trust.found_nothing else topology_of(model)
     if loops is not None and loops.n_loops:
         answer.append(f"{loops.sentence[0].upper()}{loops.sentence[1:]}")
     again = ("To repeat this run, with nothing left to choose:", _embed_again(model, arguments))
@@ -483,27 +487,29 @@ def run_demo(arguments: argparse.Namespace) -> None:
     """Compare methods where the truth is known, show cliques, and look at noise alone."""
     common.check_outputs(arguments)
     result = demo(bool(arguments.verbose))
-    step = "Your own table:", f"{PROG} embed mydata.csv --output results"
+    arguments.data = "digits"
+    again = common.paste_command(arguments, "embed", {})
+    step = "A real table, of handwritten digits; a file of your own goes in its place:", again
     rows = result.to_pandas()
     files: dict[str, Any] = {"scores.csv": rows.to_csv(index=False)}
     files["picture.png"], files["report.html"] = common.drawings(
         arguments, lambda ax: result.plot(ax), "demo_page", result, steps=[step],
-        size=(16.0, 7.2),
+        size=(9.0, 6.4),
     )  # fmt: skip
     record = {
         "scores": rows.to_dict("records"),
         "coverage": result.coverage,
         "p value": result.chance.p_value,
     }
-    data = replace(result.tables["curve"], name="demo")
-    common.finish(arguments, data, files, result.answer, [f"  {RULE}"], step, record)
+    data = replace(result.data, name="demo")
+    common.finish(arguments, data, files, result.answer, [], step, record)
 
 
 def run_datasets(arguments: argparse.Namespace) -> None:
     """List the built-in data sets, none of which needs a download."""
     usual = "A latent of the paper seen through random functions, with noise."
     rows = [(name, (load.__doc__ or usual).split("\n")[0]) for name, load in BUILTIN.items()]
-    write_lines(in_columns(rows, "  "))
+    write_lines([*in_columns(rows, "  "), f"  {typed_name()} embed digits"])
 
 
 # Few points compile the same as many: enough here for pieces, short-circuit edges and landmarks,

@@ -16,7 +16,7 @@ import pandas
 from .. import datasets, report
 from .._base.files import check_writable, write_together, write_whole
 from .._base.format import setting, versions
-from .._base.progress import Stages
+from .._base.progress import stage
 from .._base.types import Floats
 from .._base.validation import name_rows
 from ..datasets import Dataset, Reading
@@ -25,7 +25,7 @@ from ..metrics import affine_r2
 from ..plotting import plot
 from ..report.page import share_plotly
 from ..settings import Settings
-from .console import PROG, print_error, write_lines
+from .console import print_error, typed_name, write_lines
 from .objects import plain_settings, settings_flags
 from .parser import STDOUT, flags_of
 
@@ -45,7 +45,7 @@ def read_data(arguments: argparse.Namespace, path: str = "", **changes: Any) -> 
     # Missing cells are the method's where it takes them.
     reading = Reading(**{**given, "keep_missing": rule != "error", **changes})
     check_outputs(arguments)
-    with Stages(arguments.verbose) as stages, stages("reading"):
+    with stage(arguments.verbose, "reading"):
         data = datasets.load(path or arguments.data, reading=reading)
     if not path:
         # Its results are called after it, which a folder may not take.
@@ -73,7 +73,7 @@ def typed_values(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
 
 def typed_command(arguments: argparse.Namespace) -> str:
     """Return the command as it was typed."""
-    return shlex.join([PROG, *arguments.typed])
+    return f"{typed_name()} {shlex.join(arguments.typed)}"
 
 
 def paste_command(arguments: argparse.Namespace, command: str, settings: Mapping[str, Any]) -> str:
@@ -81,7 +81,7 @@ def paste_command(arguments: argparse.Namespace, command: str, settings: Mapping
     flags = flags_of(command)
     kept = typed_values(arguments, *filter(flags.get, (*vars(Reading()), "output", "null")))
     words = settings_flags(flags, {**kept, **settings})
-    return shlex.join([PROG, command, str(arguments.data), *words])
+    return f"{typed_name()} {shlex.join([command, str(arguments.data), *words])}"
 
 
 def file_stem(name: str) -> str:
@@ -109,16 +109,19 @@ def drawings(
     """  # fmt: skip
     png = html = coarse = None
     try:
-        ax = plot.axes(*size)
-        draw(ax)
-        # Pages stay small: they have it for browsers that run no script.
-        png, coarse = plot.image(ax, form=arguments.format), plot.image(ax, 72) if page else None
+        with stage(arguments.verbose, "picture"):
+            ax = plot.axes(*size)
+            draw(ax)
+            # Pages stay small: they have it for browsers that run no script.
+            coarse = plot.image(ax, 72) if page else None
+            png = plot.image(ax, form=arguments.format)
     except ImportError as error:
         print_error("warning", f"no picture: {error}")
     try:
         around = {"command": typed_command(arguments), "picture": coarse}
         options = {"warnings": arguments.heard, **around, **options}
-        html = getattr(report, page)(*content, **options) if page else None
+        with stage(arguments.verbose * bool(page), "page"):
+            html = getattr(report, page)(*content, **options) if page else None
     except ImportError as error:
         print_error("warning", f"no HTML: {error}")
     return png, html

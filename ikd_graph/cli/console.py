@@ -2,17 +2,30 @@
 
 import logging
 import os
+import shlex
+import shutil
 import signal
 import sys
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from .._base.format import printable
 
 PROG = "ikd-graph"
+
+
+def typed_name() -> str:
+    """Return what to type for this command: its name, or its path where a shell finds no such name.
+
+    That is so in an environment that is not activated.
+    """
+    path = sys.argv[0]
+    unknown = Path(path).stem == PROG and shutil.which(PROG) is None
+    return shlex.quote(path) if unknown else PROG
 
 
 def write_lines(lines: Iterable[str]) -> None:

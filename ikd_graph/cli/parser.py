@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from .._base.format import suggest
 from .._version import __version__
-from .console import PROG, print_error
+from .console import PROG, print_error, typed_name
 
 STDOUT = "-"
 """What ``--json`` alone writes to."""
@@ -209,12 +209,12 @@ _COMMANDS: dict[str, tuple[str, str, list[str]]] = {
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     about = "Finds the few hidden coordinates behind many noisy measurements."
-    parser = Parser(prog=PROG, description=about, epilog=f"Begin with: {PROG} demo")
+    parser = Parser(prog=typed_name(), description=about, epilog=f"Begin with: {typed_name()} demo")
     parser.add_argument("--version", action="version", version=f"{PROG} {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (purpose, files, method) in _COMMANDS.items():
         text = f"{purpose[0].upper()}{purpose[1:]}."
-        words = " ".join([PROG, name, "[flags]", files.upper()]).rstrip()
+        words = " ".join([typed_name(), name, "[flags]", files.upper()]).rstrip()
         command = commands.add_parser(name, usage=words, help=purpose, description=text)
         command.set_defaults(json=None, quiet=False)
         command.add_argument("--quiet", "-q", action="store_true", help="write no text but errors")

@@ -15,7 +15,7 @@ from .. import metrics, model_selection, similarity, strategies
 from .._base import limits
 from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names, rows_by_name
-from .._base.progress import Stages, progress_bar
+from .._base.progress import stage
 from .._base.table import evenly_spaced
 from .._base.types import Floats
 from .._base.warn import no_warnings
@@ -164,7 +164,7 @@ def compare(
         )
     data = _sampled(_dataset(X, labels, truth), max_rows, random_state)
     ours = any(name in STRATEGIES for name in names)
-    with Stages(verbose) as stages, stages("choosing"), no_warnings():
+    with stage(verbose, "choosing"), no_warnings():
         # Rows are compared as by the default fit, whatever is compared here.
         model = IKD(n_components, **settings).fit(data.X)
         trust = Trust.of(model, chance_of(data.X, null)) if ours else None
@@ -192,9 +192,10 @@ def compare(
     result = Comparison(data, bench.measure, head, [], used, trust, warned)
     plans = [(name, how) for name in names for how in _refinements(name, refine)]
     try:
-        for name, how in progress_bar(verbose, iterable=plans, desc="compare"):
-            bench.compile(name, how)
-            result.rows.extend([bench.row(name, how, level) for level in levels])
+        for name, how in plans:
+            with stage(verbose, _title(name, how)):
+                bench.compile(name, how)
+                result.rows.extend([bench.row(name, how, level) for level in levels])
     except KeyboardInterrupt as stopped:
         # What is finished took long, and is kept for those who catch the interrupt.
         stopped.finished = result if result.titles else None  # type: ignore[attr-defined]
@@ -268,8 +269,7 @@ class _Bench:
 
     def row(self, name: str, refine: Any, level: float) -> Row:
         """Score a method at a noise level, and embed the first table."""
-        kind = _name(refine)
-        row = Row(f"{name} + {kind}" if kind else name, name, kind, level)
+        row = Row(_title(name, refine), name, _name(refine), level)
         fits = [self.fit(name, refine, self.table(level, 0))]
         scores: list[list[float]] = []
         n_tables = self.n_draws if level else 1 if self.references else len(self.folds)
@@ -365,6 +365,11 @@ def _refinements(name: str, refine: Any) -> list[Any]:
     """Refinements that a method is compared with: strategies on a graph plain and refined."""
     refined = refine is not None and name in STRATEGIES and STRATEGIES[name].uses_graph
     return [None, refine] if refined else [None]
+
+
+def _title(name: str, refine: Any) -> str:
+    """Name of a method and of its refinement."""
+    return name if refine is None else f"{name} + {_name(refine)}"
 
 
 def _name(refine: Any) -> str | None:

@@ -13,7 +13,7 @@ from .._base.progress import Stages
 from .._base.types import Floats
 from .._base.warn import no_warnings
 from ..chance import ChanceTest, chance_test
-from ..datasets import Dataset, figure_eight, surface
+from ..datasets import Dataset, figure_eight
 from ..estimator import IKD
 from ..plotting import plot
 from ..plotting.colors import CLASSES, MUTED, Paint, paint_points
@@ -26,14 +26,10 @@ OURS = ("blockwise", "geodesic", "eigen")
 OTHERS = ("pca", "isomap", "umap")
 """Strategies, and peers that are compared with them."""
 
-_ROWS, _NOISE = 120, 1.5  # standard deviations of what noise is added to
-
 RULE = (
-    "R²: of the true coordinates, after an affine map. IKD is the default, of which blockwise, "
-    "geodesic and eigen are the closed forms alone. Of Isomap, and UMAP if it is installed, the "
-    "better of their default and metric='correlation' is shown. The noise of a column has "
-    f"{_NOISE:g} times the standard deviation of its signal. Rings are one standard error, colors "
-    "the place along the truth."
+    "R²: of the true coordinates, after an affine map. Half of the variance of a column is noise. "
+    "Every method is by default, UMAP if it is installed; blockwise, geodesic and eigen are the "
+    "closed forms of IKD alone. Rings are one standard error, colors the place along the curve."
 )
 """What is compared, in sentences."""
 
@@ -53,56 +49,45 @@ class Demo:
 
     Attributes
     ----------
-    tables : dict of str to Dataset
-        "curve" and "surface", whose latent is known, and "noise", which has none.
+    data : Dataset
+        A curve behind noisy columns, whose latent is known.
     embeddings : dict of str to dict of str to (n, 2) float64
-        Of each table by method, turned onto the default one; where it is known, the truth is last.
-    errors : dict of str to (n, 2) float64
-        Standard errors of the default embedding of each table.
+        Of "curve" and of "noise", a table of the same size without any latent, by method, turned
+        onto the default one; of the curve the truth is first.
+    errors : (n, 2) float64
+        Standard errors of the default embedding of the curve.
     cliques : CliqueInspection
         Of the curve.
     chance : ChanceTest
         Whether there is anything in the noise.
     """
 
-    tables: Mapping[str, Dataset]
+    data: Dataset
     embeddings: Mapping[str, Mapping[str, Floats]]
-    errors: Mapping[str, Floats]
+    errors: Floats
     cliques: CliqueInspection
     chance: ChanceTest
 
     def to_pandas(self) -> pd.DataFrame:
-        """Make a table of R² with the truth: a row for each table that has one, and method."""
-        rows = [
-            (name, method, metrics.affine_r2(data.latent, Z))
-            for name, data in self.tables.items()
-            for method, Z in self.embeddings[name].items()
-            if data.latent is not None and method != "truth"
-        ]
-        return pd.DataFrame(rows, columns=["table", "method", "r2"])
+        """Make a table of R² with the truth: a row for each method."""
+        every = [(method, Z) for method, Z in self.embeddings["curve"].items() if method != "truth"]
+        rows = [(method, metrics.affine_r2(self.data.latent, Z)) for method, Z in every]
+        return pd.DataFrame(rows, columns=["method", "r2"])
 
     @property
     def coverage(self) -> float:
         """Fraction of the true coordinates that intervals of 95 % hold."""
-        gaps = [
-            np.abs(methods["truth"] - methods["IKD"]) / self.errors[name]
-            for name, methods in self.embeddings.items()
-            if "truth" in methods
-        ]
-        return float(np.mean(np.vstack(gaps) < 1.96))
+        curve = self.embeddings["curve"]
+        return float(np.mean(np.abs(curve["truth"] - curve["IKD"]) < 1.96 * self.errors))
 
     @property
     def answer(self) -> list[str]:
-        """Say what was found, in five sentences."""
-        texts = []
-        for name, rows in self.to_pandas().groupby("table"):
-            data = self.tables[str(name)]
-            size = f"{data.n_features} noisy columns of {data.n_samples} rows"
-            scores = ", ".join(f"{row.method} {row.r2:.2f}" for row in rows.itertuples())
-            texts.append(f"A {name} behind {size}, R² with the truth: {scores}.")
+        """Say what was found, in four sentences."""
+        scores = ", ".join(f"{row.method} {row.r2:.2f}" for row in self.to_pandas().itertuples())
+        size = f"{self.data.n_features} noisy columns of {self.data.n_samples} rows"
         sizes, chance = self.cliques.cliques.sizes, self.cliques.expected_false or {}
         return [
-            *texts,
+            f"A curve behind {size}, R² with the truth: {scores}.",
             f"Error bars: intervals of 95 % hold {100.0 * self.coverage:.0f} % of the true "
             "coordinates.",
             f"Cliques of the curve: {sizes.size} groups of {sizes[-1]} to {sizes[0]} rows that all "
@@ -117,28 +102,27 @@ class Demo:
         return f"{what} (p = {self.chance.p_value:.2g})"
 
     def panels(self) -> dict[str, Panel]:
-        """Return every embedding by its title, table by table, as many of each."""
-        r2 = self.to_pandas().set_index(["table", "method"])["r2"]
+        """Return every embedding by its title, and the cliques of the curve."""
+        r2 = self.to_pandas().set_index("method")["r2"]
         panels = {}
-        for name, data in self.tables.items():
-            known = data.latent is not None
-            paint = paint_points(data) if known else Paint(palette=(MUTED,))
-            for method, Z in self.embeddings[name].items():
-                caption = f"R² {r2[name, method]:.2f}" if (name, method) in r2 else ""
-                panels[f"{name}: {method}"] = Panel(Z, paint, caption)
-            best = panels[f"{name}: IKD"]
-            bars = best._replace(errors=self.errors[name])
-            panels[f"{name}: IKD"] = bars if known else best._replace(caption=self._verdict)
-        of_rows, largest = np.zeros(_ROWS, dtype=np.intp), self.cliques.largest(8).index
-        for k, row in enumerate(largest, 1):
+        for method, Z in self.embeddings["curve"].items():
+            caption = f"R² {r2[method]:.2f}, by default" if method in r2 else ""
+            errors = self.errors if method == "IKD" else None
+            panels[f"curve: {method}"] = Panel(Z, paint_points(self.data), caption, errors)
+        of_rows, largest = np.zeros(self.data.n_samples, dtype=np.intp), self.cliques.largest(8)
+        for k, row in enumerate(largest.index, 1):
             of_rows[self.cliques.cliques[row]] = k
         palette = (MUTED, *CLASSES[: len(largest)])
         paint = Paint("clique", of_rows, ("",) * len(palette), palette)
         said = f"the {len(largest)} largest in colors"
-        return {**panels, "curve: cliques": Panel(self.embeddings["curve"]["IKD"], paint, said)}
+        panels["curve: cliques"] = Panel(self.embeddings["curve"]["IKD"], paint, said)
+        for method, Z in self.embeddings["noise"].items():
+            said = self._verdict if method == "IKD" else "by default"
+            panels[f"noise: {method}"] = Panel(Z, Paint(palette=(MUTED,)), said)
+        return panels
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw every embedding of every table, with error bars, and the cliques of the curve.
+        """Draw the truth, the default with error bars and the last peer, cliques, and the noise.
 
         Parameters
         ----------
@@ -150,18 +134,19 @@ class Demo:
         matplotlib Axes
             The first picture.
         """
-        panels = {title.replace(": ", "\n"): panel for title, panel in self.panels().items()}
+        peers = [[*each][-1] for each in self.embeddings.values()]
+        shown = ("curve: truth", "curve: IKD", f"curve: {peers[0]}", "curve: cliques")
+        shown += ("noise: IKD", f"noise: {peers[1]}")
+        panels = self.panels()
         Z, paints, captions, errors = (
-            dict(zip(panels, each, strict=True)) for each in zip(*panels.values(), strict=True)
+            dict(zip(shown, each, strict=True))
+            for each in zip(*(panels[title] for title in shown), strict=True)
         )
-        n_columns = len(self.embeddings["curve"])
-        return plot.small_multiples(
-            Z, paints, captions=captions, errors=errors, n_columns=n_columns, ax=ax
-        )
+        return plot.small_multiples(Z, paints, captions=captions, errors=errors, ax=ax)
 
 
 def demo(verbose: bool = False) -> Demo:
-    """Compare methods on a curve and a surface behind noise, and look at noise alone.
+    """Compare methods on a curve behind noise, and look at noise alone.
 
     Parameters
     ----------
@@ -173,44 +158,29 @@ def demo(verbose: bool = False) -> Demo:
     Demo
         Says what was found (``answer``), plots, and goes to pandas.
     """
-    noise = Dataset(np.random.default_rng(0).normal(size=(_ROWS, 200)), name="noise")
-    curve, plane = (make(_ROWS, noise=_NOISE) for make in (figure_eight, surface))
-    tables = {"curve": curve, "surface": plane, "noise": noise}
-    embeddings, errors = {}, {}
+    curve = figure_eight()
+    noise = Dataset(np.random.default_rng(0).normal(size=curve.X.shape), name="noise")
+    embeddings = {}
     with Stages(verbose) as stages, no_warnings():
-        for name, data in tables.items():
-            with stages(name):
-                model = IKD(2, n_jobs=1).fit(data.X)
-                errors[name] = model.standard_errors_
-                embeddings[name] = _embeddings(data, model.embedding_)
+        model = IKD(2, n_jobs=1).fit(curve.X)
+        for name, data in (("curve", curve), ("noise", noise)):
+            with stages(f"{name} by several methods"):
+                embeddings[name] = _embeddings(data)
+        with stages("error bars"):
+            errors = model.standard_errors_
         with stages("cliques"):
             found = inspect_cliques(curve, n_jobs=1)
-    return Demo(tables, embeddings, errors, found, chance_test(noise.X))
+        with stages("chance"):
+            return Demo(curve, embeddings, errors, found, chance_test(noise.X))
 
 
-def _embeddings(data: Dataset, Z: Floats) -> dict[str, Floats]:
-    """Embeddings by the titles of their methods, and the truth, turned onto a default one."""
-    every = {"IKD": Z}
+def _embeddings(data: Dataset) -> dict[str, Floats]:
+    """Embeddings by the titles of their methods, the truth first, turned onto the default one."""
+    every = {} if data.latent is None else {"truth": data.latent}
+    every["IKD"] = Z = IKD(2, n_jobs=1).fit_transform(data.X)
     for name in OURS:
         every[name] = IKD(2, strategy=name, refine=None, n_jobs=1).fit_transform(data.X)
-    every |= _peers(data)
-    if data.latent is not None:
-        every["truth"] = data.latent
-    return {title: metrics.aligned(each, Z - Z.mean(axis=0)) for title, each in every.items()}
-
-
-def _peers(data: Dataset) -> dict[str, Floats]:
-    """Embeddings by peers that are installed, by default or with the metric nearer to a truth."""
-    best: dict[str, Floats] = {}
     for name in OTHERS:
-        peer, truth = PEERS[name], data.latent
-        if not find_spec(peer.module):
-            continue
-        tried = {peer.title: embed(name, data.X).value}
-        if truth is not None and name != "pca":
-            by_metric = embed(name, data.X, metric="correlation").value
-            tried[f"{peer.title} (correlation)"] = by_metric
-            r2 = {title: metrics.affine_r2(truth, Z) for title, Z in tried.items()}
-            tried = {title: Z for title, Z in tried.items() if r2[title] == max(r2.values())}
-        best |= tried
-    return best
+        if find_spec(PEERS[name].module):
+            every[PEERS[name].title] = embed(name, data.X).value
+    return {title: metrics.aligned(each, Z - Z.mean(axis=0)) for title, each in every.items()}

@@ -15,7 +15,7 @@ from .._base import limits
 from .._base import validation as check
 from .._base.as_table import as_table, check_known, row_names
 from .._base.format import setting
-from .._base.progress import Stages
+from .._base.progress import Stages, stage
 from .._base.table import dense_rows, random_rows, rows_of, some_rows
 from .._base.types import Floats, Integers
 from .._base.warn import no_warnings, warn
@@ -127,7 +127,7 @@ def diagnose(
         model, trust, fdr, n_removed, picked, **correlations,
         noise_fraction=noise, moments=moments, known=known,
     )  # fmt: skip
-    with Stages(verbose) as stages, stages("trying steps"):
+    with stage(verbose, "trying steps"):
         tried = _tried(diagnosis, data, random_state)
     texts = (*model.settings_.warnings, *problems(diagnosis))
     if texts:

@@ -36,7 +36,10 @@ def cliques_page(result: CliqueInspection, command: str = "", **around: Any) -> 
     what = "maximal cliques" if result.complete else "cliques listed"
     sizes = charts.counts(result.cliques.sizes, "points in a clique", what)
     lead, *trust = result.answer
-    note = "From the largest down, those that share at most half their points with one above."
+    note = (
+        "From the largest down, those that share at most half their points with one above; the CSV "
+        "has all cliques, and all of their members."
+    )
     sections = [
         ("Advice", [page.block("list", [*trust, *result.advice()])]),
         ("Cliques and the points they share", [page.figures(_network(result))]),
@@ -90,7 +93,7 @@ def _levels(result: CliqueInspection) -> list[page.Block]:
 def _largest(result: CliqueInspection) -> Any:
     """Table of the largest cliques with lists as text."""
     table = result.largest()
-    table["members"] = table["members"].map(", ".join)
+    table["members"] = table["members"].map(listed)
     if "labels" in table:
         table["labels"] = table["labels"].map(labels_text)
     return table.astype({"clique": str})

@@ -22,9 +22,9 @@ def demo_page(result: Demo, **around: Any) -> str:
     str
         HTML of the whole page.
     """
-    lead = "Two tables of which the truth is known, and one of noise, by several methods."
+    lead = "A table of which the truth is known, and one of noise, by several methods."
     sections = [("What was found", [page.block("list", result.answer), page.block("note", RULE)])]
-    drawings: dict[str, list[page.Block]] = {name: [] for name in result.tables}
+    drawings: dict[str, list[page.Block]] = {name: [] for name in result.embeddings}
     for title, (Z, paint, caption, errors) in result.panels().items():
         rows = [f"row {row}" for row in range(len(Z))]
         chart = charts.scatter(Z, paint, title=title, errors=errors, hover=rows)
