@@ -1,8 +1,8 @@
 """Pictures and numbers of the README: ``python benchmarks/shown/readme_pictures.py [--quick]``.
 
-Writes into docs/static/readme: the pictures, and numbers.json with every figure that the README
-names. ``--quick`` draws small versions of all of them, as a test does; ``--only eight`` makes
-one part again.
+Writes into docs/static/readme: the pictures (those of the three jobs are drawn by the commands
+below them), and numbers.json with every figure that the README names. ``--quick`` draws small
+versions of all of them, as a test does; ``--only eight`` makes one part again.
 
 The heading of an animal: spikes of 19 cells in 1600 bins, of $IKD_GRAPH_DATA/head_direction.npz
 (Peyrache laboratory), four bins added up. Every method embeds the counts as they are, and the angle
@@ -13,23 +13,24 @@ the median.
 Rules of the figure of eight, fixed before a result was seen: 150 rows, 200 columns and noise of the
 variance of the signal; the picture is of seed 0, means are over the 20 seeds that follow. A peer is
 measured under each of `SETTINGS`, its default first, and the truth chooses the best of them. IKD is
-measured by default. On the table of states UMAP counts by its mean over ten seeds (chosen after
-one seed was seen to be lucky). The others draw no random numbers, but t-SNE by default ends in one
-of two shapes of the eight, R² 0.5 or 0.99, which rounding errors decide: its mean was 0.82 on
-another machine, and that of UMAP, which has a seed, 0.52.
+measured by default. t-SNE by default ends in one of two shapes of the eight, R² 0.5 or 0.99, which
+rounding errors decide: its mean was 0.82 on another machine, and that of UMAP, which has a seed,
+0.52.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import importlib.util
 import io
 import json
 import os
 import platform
+import re
+import shlex
 import warnings
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import matplotlib as mpl
 import networkx as nx
@@ -46,10 +47,12 @@ from sklearn.preprocessing import scale
 
 import ikd_graph
 from ikd_graph import IKD, cliques, covariance, graph, metrics
+from ikd_graph.cli import main as main_of_commands
 from ikd_graph.datasets import figure_eight
 from ikd_graph.plotting import colors
 
-FOLDER = Path(__file__).parents[2] / "docs" / "static" / "readme"
+README = Path(__file__).parents[2] / "README.md"
+FOLDER = README.parent / "docs" / "static" / "readme"
 WIDTH = 7.0  # inches of every picture; with DPI and sizes of text it can be read on a phone
 DPI = 150
 LOOK = {
@@ -167,24 +170,6 @@ def ellipses(ax, Z, half, turn, shade):
         offsets=Z, transOffset=ax.transData, facecolors=shade, alpha=0.3, linewidths=0,
     )  # fmt: skip
     ax.add_collection(drawn)
-
-
-def states_incomes():
-    """Yearly incomes of 48 states from 1929 to 2009, their places and regions (libpysal)."""
-    from libpysal.io import open as open_file
-
-    folder = Path(importlib.util.find_spec("libpysal").origin).parent / "examples" / "us_income"
-    with open(folder / "usjoin.csv", newline="") as file:
-        _, *rows = csv.reader(file)
-    incomes = np.array([[float(value) for value in row[2:]] for row in rows])
-    shapes, facts = (open_file(str(folder / f"us48.{kind}")) for kind in ("shp", "dbf"))
-    name, region = (facts.header.index(each) for each in ("STATE_NAME", "SUB_REGION"))
-    both = zip(shapes, facts, strict=True)
-    places = {fact[name]: (*shape.centroid, fact[region]) for shape, fact in both}
-    longitude, latitude, regions = zip(*(places[row[0]] for row in rows), strict=True)
-    # Degrees of longitude are shorter than those of latitude.
-    place = np.c_[np.cos(np.radians(39.0)) * np.array(longitude), latitude]
-    return incomes, place, np.unique(regions, return_inverse=True)[1]
 
 
 def coverage(model, latent):
@@ -306,29 +291,6 @@ def closed(quick):
     return {}, {"eights, closed forms": numbers}
 
 
-def states(quick):
-    """How well maps of 48 states, of their growth and of their incomes, tell where they lie."""
-    try:
-        incomes, places, _ = states_incomes()
-    except (ImportError, AttributeError):
-        print("libpysal is not installed: the states are left out")
-        return {}, {}
-    numbers, seeds = {}, range(2 if quick else 10)
-    tables = {"growth": np.diff(np.log(incomes), axis=1), "incomes": incomes}
-    for title, table in tables.items():
-        numbers[f"states, {title}"] = {
-            name: measured(name, table, lambda Z: metrics.held_out_r2(Z, places), quick, seeds)[0]
-            for name in installed()
-        }
-    diagnosis = ikd_graph.diagnose(tables["growth"])
-    numbers["states, growth"] |= {
-        "p value": diagnosis.p_value,
-        "agreement of halves": diagnosis.agreement,
-        "reliability": diagnosis.reliability,
-    }
-    return {}, numbers
-
-
 def digits(quick):
     """How many digits their five nearest neighbors name, each method by default."""
     X, y = load_digits(return_X_y=True)
@@ -371,12 +333,8 @@ def idea(quick):
         scatter(ax, aligned, "4  coordinates", "one eigendecomposition", s=26, c=shade)
 
     panels = (matrix, edges, clique_and_path, coordinates)
-    figure = Figure(figsize=(WIDTH, 6.2), layout="constrained")
-    figure.get_layout_engine().set(hspace=0.06)
-    figures = {"idea": figure}
-    places = figure.subplots(2, 2).ravel()
-    for number, (draw, ax) in enumerate(zip(panels, places, strict=True), 1):
-        draw(ax)
+    figures = {}
+    for number, draw in enumerate(panels, 1):
         figures[f"idea_{number}"] = alone = Figure(figsize=(3.6, 3.4), layout="constrained")
         draw(alone.subplots())
         alone.axes[0].set_title("")
@@ -504,19 +462,34 @@ def weak(quick):
     return {"weak": figure}, numbers
 
 
+def commands(quick):
+    """Take the pictures that the commands of the README draw."""
+    figures = {}
+    for line in re.findall(r"^ikd-graph (.* --output results)$", README.read_text("utf-8"), re.M):
+        with TemporaryDirectory() as folder:
+            words = shlex.split(line.replace("results", folder))
+            if words[0] == "demo" or main_of_commands(words):
+                continue
+            (path,) = Path(folder).glob("*.png")
+            figures[f"command_{words[0]}"] = Image.open(io.BytesIO(path.read_bytes()))
+    return figures, {}
+
+
 PARTS = {
-    "heading": heading, "eight": picture_of_eight, "seeds": seeds, "closed": closed, "states": states, "digits": digits,
-    "idea": idea, "compare": compare, "cliques": columns_in_cliques, "loadings": loadings,
-    "weak": weak,
+    "heading": heading, "eight": picture_of_eight, "seeds": seeds, "closed": closed,
+    "digits": digits, "idea": idea, "compare": compare, "cliques": columns_in_cliques,
+    "loadings": loadings, "weak": weak, "commands": commands,
 }  # fmt: skip
 
 
 def save(figure, path):
     """A PNG of 256 colors: a third of the bytes, and no difference to see."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, dpi=DPI, facecolor="white")
-    picture = Image.open(buffer).convert("RGB")
-    picture.quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+    if isinstance(figure, Figure):
+        buffer = io.BytesIO()
+        figure.savefig(buffer, dpi=DPI, facecolor="white")
+        figure = Image.open(buffer)
+    figure.thumbnail((round(WIDTH * DPI), figure.height))
+    figure.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 def main():

@@ -3,7 +3,6 @@
 import contextlib
 import csv
 import io
-import shlex
 
 import numpy as np
 import pytest
@@ -49,15 +48,6 @@ def test_the_demonstration_tells_the_truth_apart_from_noise(shown):
     assert np.isclose(metrics.affine_r2(curve["truth"], curve["IKD"]), scores["IKD"])
     assert 0.85 < result.coverage < 0.99
     assert result.chance.is_noise
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # of other libraries, while they are imported
-def test_what_the_demonstration_prints_last_runs(shown):
-    name, *words = shlex.split(shown[1][-1])
-    assert name == "ikd-graph"
-    assert main(words) == 0
-    assert (shown[0] / "digits_embedding.png").exists()
 
 
 @pytest.mark.parametrize(
