@@ -151,8 +151,8 @@ def _add_reading(parser: argparse.ArgumentParser, changing: bool) -> None:
     add("--columns", help="columns of numbers to keep; * and ? stand for any letters", **_NAMES)
     add("--impute", choices=("mean", "median"), help="what fills missing cells of a column")
     add("--transform", choices=("sqrt", "log1p"), help="function of every value, as for counts")
-    add("--scale", nargs="?", choices=("standard", "robust"), const="standard",
-        help="scale columns; alone: standard")  # fmt: skip
+    add("--scale", nargs="?", choices=("standard", "robust"), const="standard", metavar="HOW",
+        help="scale columns: standard (if alone) or robust")  # fmt: skip
     add("--standardize-rows", action="store_true", help="then scale rows")
     add("--remove-mean-row", action="store_true", help="take off what the mean row explains")
 
@@ -171,12 +171,13 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         help="format of the picture; default: png")  # fmt: skip
     parser.add_argument(
         "--plotly", choices=("inside", "shared"), default="inside",
-        help="library of pages: inside (5 MB each), or one file next to them; default: inside",
+        help="library of pages: inside (5 MB each), or a file next to them",
     )  # fmt: skip
 
 
 _OF_GRAPHS = ["graph", "kernel", "affinity"]
 _COMMANDS: dict[str, tuple[str, str, list[str]]] = {
+    "demo": ("show what this does, on a simulated table and on noise; it needs no file", "", []),
     "embed": ("find the hidden coordinates of a data set", "data", [*METHOD]),
     "place": ("place new rows in the embedding of a saved model", "model data", []),
     "align": (
@@ -191,9 +192,8 @@ _COMMANDS: dict[str, tuple[str, str, list[str]]] = {
         "count the cliques of the graph and show how they overlap", "data",
         ["n_components", *_OF_GRAPHS, "missing", "n_jobs", "random_state"],
     ),
-    "demo": ("show what this does, on two simulated tables and on noise; it needs no file", "", []),
     "diagnose": (
-        "tell what an embedding can be worth, and what would help", "data", [*METHOD],
+        "tell whether it is real, what can be read, and what would help", "data", [*METHOD],
     ),
     "dubious": ("find rows of a map whose neighbors there the columns contradict", "map data", []),
     "topology": (
@@ -228,8 +228,7 @@ def build_parser() -> argparse.ArgumentParser:
         if "data" in files:
             command.add_argument(
                 "data", metavar="DATA", nargs="+" if files == "data..." else None,
-                help="name of a built-in data set, or a file: .csv, .tsv, .txt, .npy, .npz, .mat, "
-                ".h5ad, .parquet, .xlsx",
+                help="built-in name, or .csv .tsv .txt .npy .npz .mat .h5ad .parquet .xlsx",
             )  # fmt: skip
         if "data" in files or name == "demo":
             _add_output(command)
@@ -252,8 +251,8 @@ def _add_own(name: str, parser: argparse.ArgumentParser) -> None:
     """Give the parser of a command the flags that no other command has."""
     add = parser.add_argument
     if name in ("embed", "diagnose", "compare", "dubious"):
-        add("--null", choices=("shift", "permute"), help="what tables and columns of nothing are: "
-            "shifted along the rows, or rows in any order; default: shift")  # fmt: skip
+        add("--null", choices=("shift", "permute"), help="tables of nothing: "
+            "columns shifted (default), or rows in any order")  # fmt: skip
     if name == "embed":
         add("--save-model", action="store_true", default=False,
             help=f"keep the model for `{PROG} place`")  # fmt: skip
@@ -279,7 +278,7 @@ def _add_own(name: str, parser: argparse.ArgumentParser) -> None:
             )  # fmt: skip
         add("--signed", action="store_true",
             help="negate rows that oppose others, so that their cliques are found")  # fmt: skip
-        add("--export", choices=("graphml", "gexf", "csv", "tsv"), default=None,
-            help="also write the graph for Gephi, Cytoscape, or as a list of edges")  # fmt: skip
+        add("--export", choices=("graphml", "gexf", "csv", "tsv"), default=None, metavar="FORMAT",
+            help="also write the graph: graphml, gexf, csv or tsv")  # fmt: skip
         add("--edges", action="store_true",
             help="DATA is a list of edges: two names, and a correlation if known")  # fmt: skip

@@ -104,14 +104,17 @@ def _communities(result: CliqueInspection) -> list[page.Block]:
     found, labels = result.communities, result.classes
     if not found:
         return []
-    text = f"Triangles that share edges hang together: {found!r}."
+    text = f"Triangles that share edges hang together: {found!r}; the JSON has all members."
     if labels is not None:
         score = found.compare([None if name == "no label" else name for name in labels])
         text += (
             f" With the labels: adjusted Rand index {score['adjusted_rand']:.2f}, purity "
             f"{score['purity']:.2f}, over {score['covered']:.0%} of the labeled points."
         )
-    table = found.to_pandas(result.data.names, labels).head(15)
+    names = np.array(result.data.names)
+    table = found.to_pandas(names, labels)
+    table["members"] = [listed(names[rows]) for rows in found]
+    table = table.head(15)
     return [page.block("note", text), page.table(table)]
 
 
