@@ -70,8 +70,8 @@ class Demo:
 
     def to_pandas(self) -> pd.DataFrame:
         """Make a table of R² with the truth: a row for each method."""
-        every = [(method, Z) for method, Z in self.embeddings["curve"].items() if method != "truth"]
-        rows = [(method, metrics.affine_r2(self.data.latent, Z)) for method, Z in every]
+        (_, truth), *every = self.embeddings["curve"].items()
+        rows = [(method, metrics.affine_r2(truth, Z)) for method, Z in every]
         return pd.DataFrame(rows, columns=["method", "r2"])
 
     @property
@@ -134,10 +134,9 @@ class Demo:
         matplotlib Axes
             The first picture.
         """
-        peers = [[*each][-1] for each in self.embeddings.values()]
-        shown = ("curve: truth", "curve: IKD", f"curve: {peers[0]}", "curve: cliques")
-        shown += ("noise: IKD", f"noise: {peers[1]}")
-        panels = self.panels()
+        peer, panels = [*self.embeddings["noise"]][-1], self.panels()
+        shown = [f"curve: {what}" for what in ("truth", "IKD", peer, "cliques")]
+        shown += [f"noise: {what}" for what in ("IKD", peer)]
         Z, paints, captions, errors = (
             dict(zip(shown, each, strict=True))
             for each in zip(*(panels[title] for title in shown), strict=True)

@@ -111,9 +111,9 @@ def _communities(result: CliqueInspection) -> list[page.Block]:
             f" With the labels: adjusted Rand index {score['adjusted_rand']:.2f}, purity "
             f"{score['purity']:.2f}, over {score['covered']:.0%} of the labeled points."
         )
-    names = np.array(result.data.names)
+    names = result.data.names
     table = found.to_pandas(names, labels)
-    table["members"] = [listed(names[rows]) for rows in found]
+    table["members"] = [listed(names[row] for row in rows) for rows in found]
     table = table.head(15)
     return [page.block("note", text), page.table(table)]
 
