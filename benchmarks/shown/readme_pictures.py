@@ -28,6 +28,7 @@ import os
 import platform
 import re
 import shlex
+import subprocess
 import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -492,6 +493,14 @@ def save(figure, path):
     figure.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
+def commit():
+    """Commit of the package that was measured."""
+    said = subprocess.run(
+        ["git", "rev-parse", "--short=8", "HEAD"], cwd=README.parent, capture_output=True, text=True
+    )
+    return said.stdout.strip()
+
+
 def main():
     """Draw the pictures, write the numbers."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -507,7 +516,7 @@ def main():
         figures, numbers = PARTS[name](options.quick)
         for title, figure in figures.items():
             save(figure, options.output / f"{title}.png")
-        found |= numbers
+        found |= {part: {**each, "commit": commit()} for part, each in numbers.items()}
         print(name, json.dumps(numbers, default=float))
     file = options.output / "numbers.json"
     earlier = json.loads(file.read_text()) if file.exists() else {}
