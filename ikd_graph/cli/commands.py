@@ -443,7 +443,8 @@ def run_dubious(arguments: argparse.Namespace) -> None:
     files["dubious.png"], _ = common.drawings(
         arguments, lambda ax: found.plot(paint_points(data), ax=ax)
     )
-    step = ("To map the table by ikd_graph:", common.paste_command(arguments, "embed", {}))
+    holes = {"missing": "pairwise"} if np.isnan(data.X).any() else {}
+    step = ("To map the table by ikd_graph:", common.paste_command(arguments, "embed", holes))
     record = {"map": str(arguments.map), "dubious": np.flatnonzero(found.mask)}
     lines = [f"  coordinates of {arguments.map}: {', '.join(map(str, Z.columns))}"]
     common.finish(arguments, data, files, found.sentences(), lines, step, record)

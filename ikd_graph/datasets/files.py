@@ -395,7 +395,7 @@ def _bad_cells(
         "numbers only, got {} other": (odd, f"correct the file, or tell what they are: {others}"),
         "finite numbers only, got {} missing": (
             missing, f"{fill} (or mean) fills those of a column that has others, "
-            f"{setting('missing', 'pairwise')} (of embed) compares rows by the columns both have",
+            f"{setting('missing', 'pairwise')} (not of compare) compares rows by the columns both have",
         ),
         "finite numbers only, got {} infinite": (
             np.isinf(X), setting("na", ("inf", "-inf"))

@@ -1,11 +1,13 @@
 """The commands name one similarity and graph for a table, and what they print can be pasted."""
 
 import html
+import json
 import re
 import shlex
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ikd_graph import datasets
@@ -66,6 +68,43 @@ def test_commands_agree_on_similarity_and_graph(name, tmp_path, capsys):
             continue
         coordinates = (again / "table_embedding.csv").read_text()
         assert coordinates == (tmp_path / reference / "table_embedding.csv").read_text(), command
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A table with names, labels and holes, a whole one, its map and its model."""
+    folder, rng = tmp_path_factory.mktemp("written"), np.random.default_rng(0)
+    X = datasets.surface(60, 25).X
+    table = pd.DataFrame(X, [f"row {k}" for k in range(60)]).add_prefix("x y")
+    table["kind"] = np.where(rng.random(60) < 0.5, "a", "b")
+    table.to_csv(folder / "whole.csv", index_label="name")
+    table.iloc[3, 4] = np.nan
+    table.to_csv(folder / "holes.csv", index_label="name")
+    words = ("embed", folder / "whole.csv", "-q", "-o", folder, "--labels", "kind", "--save-model")
+    assert main([*map(str, words), "--refine", "none"]) == 0
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ("embed", "holes.csv", "--missing", "pairwise"),
+        ("diagnose", "holes.csv", "--missing", "pairwise"),
+        ("cliques", "holes.csv", "--missing", "pairwise"),
+        ("topology", "holes.csv", "--missing", "pairwise"),
+        ("dubious", "whole_embedding.csv", "holes.csv"),
+        ("compare", "holes.csv", "--impute", "mean", "--noise", "0"),
+        ("place", "whole_model.ikd", "whole.csv"),
+        ("align", "whole.csv", "holes.csv"),
+    ],
+)
+def test_the_command_that_every_command_prints_runs(typed, written, capsys, monkeypatch):
+    monkeypatch.chdir(written)
+    line = json.loads(run(capsys, *typed, "--labels", "kind", "--json"))["again"]
+    program, *words = shlex.split(line)
+    assert program == "ikd-graph"
+    run(capsys, *words)
 
 
 @pytest.mark.parametrize(
