@@ -99,8 +99,30 @@ def leave_out_of_search(app, page, source):
         app.env.metadata[page]["no-search"] = ""
 
 
+def on_the_site(link):
+    """Where a link of a page goes on the site: a script to its page of the gallery."""
+    text, folder, script, tail = link[1], link[2], link[3], link[4]
+    if folder not in ("tutorials", "../examples") or tail:
+        # What is no page of the site, such as a table of measurements, is named.
+        return text
+    page = "index" if script in (None, *(f"{name}.py" for name in without_table)) else script[:-3]
+    return f"[{text}](gallery/{folder.removeprefix('../')}/{page}.rst)"
+
+
+OUTSIDE = re.compile(
+    r"(?<!!)\[([^][]+)\]\((tutorials|\.\./(?:examples|benchmarks))(?:/(\w+\.py))?(/?[^)]*)\)"
+)
+"""A link that works among the sources: to a tutorial, an example or a file beside the pages."""
+
+
+def translate_links(app, page, source):
+    """Have links to sources, which work in the repository, lead to what the site makes of them."""
+    source[0] = OUTSIDE.sub(on_the_site, source[0])
+
+
 def setup(app):
     """Register what is done to the sources of pages."""
+    app.connect("source-read", translate_links)
     app.connect("include-read", keep_together)
     app.connect("source-read", leave_out_of_search)
 

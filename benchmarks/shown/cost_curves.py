@@ -14,6 +14,7 @@ import datetime
 import multiprocessing
 import os
 import resource
+import subprocess
 import time
 import warnings
 from pathlib import Path
@@ -32,6 +33,12 @@ STRATEGIES = {
 }
 MARKS = tuple(digit * 10.0**power for power in range(-3, 6) for digit in (1, 3))
 COLUMNS = ("strategy", "points", "seconds", "peak megabytes", "load")
+
+
+def commit():
+    """Return the short name of the commit that is measured."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, cwd=HERE, capture_output=True, text=True).stdout.strip()
 
 
 def waves(n_points):
@@ -114,7 +121,7 @@ def page(rows, ends, n_jobs):
         "",
         "Wall time of `fit` and peak memory of its process, written by "
         "`python benchmarks/shown/cost_curves.py` on "
-        f"{datetime.date.today():%d %B %Y}. Points of a surface, 100 measurements of each, two "
+        f"{datetime.date.today():%d %B %Y} at commit {commit()}. Points of a surface, 100 measurements of each, two "
         "coordinates, graph of 10 neighbors, no refinement.",
         "",
         f"- {n_jobs} thread(s) (`n_jobs`), BLAS on one; {os.cpu_count()} cores, which other work "

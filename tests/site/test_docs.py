@@ -89,8 +89,7 @@ def names_of(page):
     names = {"np": np, "IKD": IKD, "X": X, "X_new": X[:6] + 0.5}
     if page == "choose":
         names["X_counts"] = datasets.spike_counts(100, 60).X
-    if page in ("faq", "files"):
-        names["model"] = IKD(2, graph=7, refine=None).fit(X)
+    if page == "files":
         names["adata"] = SimpleNamespace(X=X, obs={}, obsm={}, obsp={}, uns={}, layers={})
     return names
 
@@ -149,12 +148,38 @@ def test_every_page_is_in_the_table_of_contents_in_its_order():
     )
     pages = [name for name in listed if "/" not in name]
     assert pages == [
-        *("start", "files", "weak", "choose", "compare", "cliques", "columns", "loadings", "trust"),
-        *("dubious", "topology"),
-        *("how", "mathematics", "peers", "large", "messages", "faq", "networkx"),
+        *("start", "weak", "trust", "dubious", "topology", "columns", "cliques", "compare"),
+        *("files", "choose", "how", "mathematics", "large", "peers", "networkx", "messages"),
         *("api", "changelog"),
     ]
     assert {path.stem for path in PAGES} == {*pages, "index"} - {"api"}
+
+
+def missing_links(page, text):
+    """Relative links of a page to files or headings that are not among the sources."""
+    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", text, flags=re.DOTALL | re.MULTILINE)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        if re.match(r"[a-z]+:", link):
+            continue
+        if not target.exists():
+            yield f"{page.relative_to(ROOT)}: {link}"
+        elif anchor:
+            heads = re.findall(r"^#+ +(.+)$", target.read_text(), re.MULTILINE)
+            slugs = {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+            if anchor not in slugs:
+                yield f"{page.relative_to(ROOT)}: {link}"
+
+
+def test_links_between_files_lead_somewhere_without_the_site():
+    made = ("_build", "gallery", "generated")
+    pages = [p for p in ROOT.rglob("*.md") if not {*made, ".venv", ".git"} & {*p.parts}]
+    assert len(pages) > 60
+    planted = "[a](no.md) [b](start.md#no) [c](start.md) `[d](no.md)`"
+    assert len([*missing_links(DOCS / "start.md", planted)]) == 2
+    wrong = {each for page in pages for each in missing_links(page, page.read_text())}
+    assert wrong == set()
 
 
 def called(node, known, own):
