@@ -46,6 +46,10 @@ SEARCHED = {
     "error bars": "trust",
     "blockwise or geodesic": "compare",
     "umap": "peers",
+    "batch effect": "weak",
+    "missing values": "files",
+    "time": "weak",
+    "ring": "topology",
 }
 """What people type into the search, and the page that must come first."""
 

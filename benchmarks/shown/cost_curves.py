@@ -121,8 +121,8 @@ def page(rows, ends, n_jobs):
         "",
         "Wall time of `fit` and peak memory of its process, written by "
         "`python benchmarks/shown/cost_curves.py` on "
-        f"{datetime.date.today():%d %B %Y} at commit {commit()}. Points of a surface, 100 measurements of each, two "
-        "coordinates, graph of 10 neighbors, no refinement.",
+        f"{datetime.date.today():%d %B %Y} at commit {commit()}. Points of a surface, 100 "
+        "measurements of each, two coordinates, graph of 10 neighbors, no refinement.",
         "",
         f"- {n_jobs} thread(s) (`n_jobs`), BLAS on one; {os.cpu_count()} cores, which other work "
         f"shared: load average {min(loads):.1f} to {max(loads):.1f} (column `load` of the CSV)",
