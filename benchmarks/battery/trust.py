@@ -78,7 +78,7 @@ def bins(lines, name, edges):
 
 
 def main():
-    """Print the tables of docs/trust.md."""
+    """Print the tables of trust.md, one of which docs/trust.md shows."""
     parser = options(__doc__)
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--tables", type=int, default=120)
