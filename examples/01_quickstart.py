@@ -13,7 +13,7 @@ model = IKD(n_components=2)
 Z = model.fit_transform(data.X)
 
 print(model.settings_)  # what was chosen, and why
-print(f"reliability {model.reliability_:.2f}: the R² with the truth that the fit expects")
+print(model.trust_)  # what can be read on the map, and what that rests on
 print(f"R² with the truth {metrics.affine_r2(data.latent, Z):.2f}, which is known here")
 middle = sorted(model.standard_errors_.max(axis=1))[len(Z) // 2]
 print(f"a point is known to {middle:.2f} of a length-scale, the median of all")

@@ -20,6 +20,7 @@ X, y = load_digits(return_X_y=True)
 X, X_new, y, y_new = train_test_split(X, y, test_size=300, stratify=y, random_state=0)
 model = IKD(n_components=2, affinity="correlation", graph=7, refine="stress").fit(X)
 Z, Z_new = model.embedding_, model.transform(X_new)  # each new row is placed by itself
+print(model.trust_)
 
 accuracy = KNeighborsClassifier(5).fit(Z, y).score(Z_new, y_new)
 print(f"{accuracy:.2f} of {len(y_new)} new images lie among images of their digit")

@@ -22,7 +22,7 @@ for noise in (0.2, 0.8, 1.4):
     bars[f"reached at noise {noise}"] = r2 = metrics.affine_r2(data.latent, Z)
     print(f"noise {noise}: halves agree by R² {diagnosis.agreement:.2f}, truth reached {r2:.2f}")
 
-print(diagnosis)  # that of the noisiest
+print(diagnosis)  # that of the noisiest: what can be read, and what may help
 levels = charts.level_bars(bars, "{:.3f}".format, "R² after affine alignment")
 ax = plot.chart(levels, ax=plot.axes())
 print("picture:", plot.save(ax, "05_weak_data.png"))

@@ -22,6 +22,7 @@ for true, ax in enumerate(figure.subplots(1, 3), 1):
     found.plot(ax=ax).set(xlabel=f"dimensions ({true} in truth)", ylabel="")
     print(f"{true} true: {found}")
 
-model = IKD(n_components="auto", refine=None).fit(X)
+model = IKD(n_components="auto").fit(X)
+print(model.trust_)
 print(f"n_components='auto' takes {model.n_components_}: {model.settings_.reasons['n_components']}")
 print("picture:", plot.save(ax, "06_how_many_dimensions.png"))

@@ -22,6 +22,7 @@ start = time.perf_counter()
 model = IKD(n_components=2, graph=15, n_landmarks=400).fit(X)
 seconds = time.perf_counter() - start
 r2 = metrics.affine_r2(latent, model.embedding_)
+print(model.trust_)
 print(f"{len(X)} points, {model.graph_.n_edges} edges: {seconds:.1f} s, R² {r2:.3f}")
 
 color = latent[:, 0]

@@ -12,7 +12,9 @@ from ikd_graph import IKD, datasets, metrics
 from ikd_graph.plotting import plot
 
 roll = datasets.swiss_roll(500)
-Z = IKD(n_components=2).fit_transform(roll.X)
+start = IKD(n_components=2).fit(roll.X)
+Z = start.embedding_
+print(start.trust_)
 
 # scikit-learn and openTSNE (initialization=) want a small spread of the first axis, 1e-4, and
 # umap.UMAP(init=) one of about 5. Early exaggeration of t-SNE forgets any start: 1 leaves it out.

@@ -10,16 +10,15 @@ strategy grows no more once a fit has taken longer than --seconds or asked for t
 
 import argparse
 import csv
-import datetime
 import multiprocessing
 import os
 import resource
-import subprocess
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
+from _commit import measured
 
 from ikd_graph import IKD
 
@@ -33,12 +32,6 @@ STRATEGIES = {
 }
 MARKS = tuple(digit * 10.0**power for power in range(-3, 6) for digit in (1, 3))
 COLUMNS = ("strategy", "points", "seconds", "peak megabytes", "load")
-
-
-def commit():
-    """Return the short name of the commit that is measured."""
-    command = ["git", "rev-parse", "--short", "HEAD"]
-    return subprocess.run(command, cwd=HERE, capture_output=True, text=True).stdout.strip()
 
 
 def waves(n_points):
@@ -120,9 +113,8 @@ def page(rows, ends, n_jobs):
         "# Cost of every strategy",
         "",
         "Wall time of `fit` and peak memory of its process, written by "
-        "`python benchmarks/shown/cost_curves.py` on "
-        f"{datetime.date.today():%d %B %Y} at commit {commit()}. Points of a surface, 100 "
-        "measurements of each, two coordinates, graph of 10 neighbors, no refinement.",
+        f"`python benchmarks/shown/cost_curves.py`, {measured()}. Points of a surface, "
+        "100 measurements of each, two coordinates, graph of 10 neighbors, no refinement.",
         "",
         f"- {n_jobs} thread(s) (`n_jobs`), BLAS on one; {os.cpu_count()} cores, which other work "
         f"shared: load average {min(loads):.1f} to {max(loads):.1f} (column `load` of the CSV)",

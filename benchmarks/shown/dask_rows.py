@@ -14,6 +14,7 @@ from pathlib import Path
 
 import dask.array as da
 import numpy as np
+from _commit import measured
 from distributed import Client, LocalCluster
 
 from ikd_graph import IKD
@@ -158,7 +159,8 @@ def main():
     warmed()
     lines = [
         "# Rows of a Dask table\n",
-        "`python benchmarks/shown/dask_rows.py`, one thread. Rows have 50 columns of float32 over",
+        f"`python benchmarks/shown/dask_rows.py`, one thread, {measured()}.",
+        "Rows have 50 columns of float32 over",
         "a surface, whose sides are in length-scales, with noise of half their standard deviation;",
         "R² is that of the true coordinates. Samples of several sizes, and 4000 other rows that",
         "they place, medians of three tables:\n",

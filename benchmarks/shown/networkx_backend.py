@@ -14,6 +14,7 @@ import igraph
 import networkx as nx
 import numba
 import numpy as np
+from _commit import measured
 from sklearn.neighbors import kneighbors_graph
 
 from ikd_graph import datasets
@@ -153,8 +154,8 @@ def main():
     nx.config.warnings_to_ignore.add("cache")
     lines = [
         "# Functions of networkx by ikd_graph, by networkx and by igraph\n",
-        "`python benchmarks/shown/networkx_backend.py`; one thread, medians of paired rounds, "
-        "time of",
+        f"`python benchmarks/shown/networkx_backend.py`, {measured()}; one thread, "
+        "medians of paired rounds, time of",
         "one processor of a machine that other work shared. How many times as fast as networkx:",
         "ours with the conversion of the graph and with one that networkx kept, igraph with",
         "`Graph.from_networkx` and on its own graph, its nodes without names.\n",

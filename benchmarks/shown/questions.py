@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+from _commit import measured
 from matplotlib.figure import Figure
 from sklearn.datasets import load_digits
 from sklearn.model_selection import KFold, cross_val_predict
@@ -109,7 +110,8 @@ def main():
         warnings.simplefilter("ignore")
         lines = [*rings(), *turntable()]
     head = "# Real data on the pages of dubious rows and topology\n\n"
-    head += "`python benchmarks/shown/questions.py`, by default.\n\n"
+    head += "`python benchmarks/shown/questions.py`, by default; "
+    head += f"{measured()}.\n\n"
     text = head + "".join(f"- {line}\n" for line in lines)
     (FOLDER / "numbers.md").write_text(text, encoding="utf-8")
     print(text)

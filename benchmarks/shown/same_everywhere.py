@@ -23,6 +23,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from _commit import measured
 from scipy.linalg import orthogonal_procrustes
 
 MACHINES = {
@@ -177,7 +178,9 @@ def summary(lines):
             for machine in machines
         ]
         rows.append(f"| {method} | " + " | ".join(shown) + " |")
-    return "\n".join(rows) + "\n"
+    # Not seen on the page, which has a sentence of its own.
+    head = f"<!-- `python benchmarks/shown/same_everywhere.py`, {measured()} -->\n\n"
+    return head + "\n".join(rows) + "\n"
 
 
 if __name__ == "__main__":

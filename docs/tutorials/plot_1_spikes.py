@@ -2,9 +2,8 @@
 Where was the animal?
 =====================
 
-A neuroscientist counts the spikes of eighty neurons in bins of a tenth of a second and asks where
-the animal was, knowing neither what a neuron prefers nor that it has to do with space. The table is
-simulated, so that the walk is known and the answer can be checked.
+Spikes of eighty neurons are counted in bins of a tenth of a second. Where was the animal, if nobody
+knows what a neuron prefers? The table is simulated, so that the answer can be checked.
 """
 
 # %%
@@ -31,27 +30,26 @@ first, later = slice(0, 500), slice(500, 600)
 print(counts.shape, f"{counts.mean():.1f} spikes of a neuron in a bin on average")
 
 # %%
-# The fit, and what it says of itself
-# -----------------------------------
+# The fit, and its verdict
+# ------------------------
 from ikd_graph import IKD
 
 model = IKD(n_components=2).fit(counts[first])
 print(model.settings_)
-print(f"halves of the neurons agree by R² {model.agreement_:.2f}")
+print(model.trust_)
 print(f"held-out neurons are predicted with R² {model.held_out_r2_:.2f}")
 
 # %%
-# The default saw that these are counts. Their variance grows with the mean, so that a busy neuron
-# would drown the others; "hellinger" compares the square roots of proportions, whose noise is about
-# the same for all. Two halves of the neurons, embedded separately, agree by an R² of 0.93, and
-# neurons that are held out are predicted with one of 0.69. That much is known without the truth.
+# The default saw that these are counts: "hellinger" compares the square roots of proportions, so
+# that a busy neuron does not drown the others. The arrangement can be read: two halves of the
+# neurons, embedded separately, agree by an R² of 0.93. Held-out neurons are predicted with one of
+# 0.69. That much is known without the truth.
 
 # %%
 # Where it was
 # ------------
 #
-# How much of the walk is in the map? The others get the better of counts, square roots of counts
-# and square roots of proportions.
+# How much of the walk is in the map? The others get the best of counts and two kinds of roots.
 from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap
 
@@ -68,11 +66,11 @@ for name, Z in maps.items():
     print(f"{name}: R² with the walk {metrics.affine_r2(walk[first], Z):.3f}")
 
 # %%
-# The map has 0.976 of the walk, PCA 0.964, and Isomap 0.972: the two methods that follow a
-# graph do equally well here.
+# The map has 0.976 of the walk, PCA 0.964, and Isomap 0.972: the two methods that follow a graph do
+# equally well.
 #
-# A map has no north. Twenty bins for which somebody has written down the place turn it into the
-# box, and then the ten seconds that were kept apart can be read, each bin placed by itself.
+# A map has no north. Twenty bins of known place turn it into the box. Then the ten seconds that
+# were kept apart can be read, each bin placed by itself.
 noted = np.arange(0, 500, 25)
 
 
@@ -106,14 +104,14 @@ axs[1].set_aspect("equal")
 # What is doubted
 # ---------------
 #
-# - **Fewer spikes.** With a tenth of them the R² with the walk falls to 0.87. The fit says so
-#   without the truth: halves of the neurons agree by 0.55.
-# - **Nothing there.** If the counts of each neuron are shuffled in time, halves agree by 0.00, and
-#   the fit warns that there may be nothing to see. The points get places all the same.
-# - **The simulation is kind.** Every neuron cares for place alone. What else moves many neurons,
-#   such as speed or sleep, would be in the map as well, and perhaps come first.
-# - **Nearness in time** plays no part in the fit, so the smooth path is a finding. But new bins are
-#   read well only where the animal has been before.
+# - **Fewer spikes.** With a tenth of them the R² with the walk falls to 0.87. The verdict says so
+#   without the truth: the arrangement can be read roughly, halves agree by 0.55.
+# - **Nothing there.** If the counts of each neuron are shuffled in time, halves agree by 0.00,
+#   and the verdict is that there is nothing to see. The points get places all the same.
+# - **The simulation is kind.** Every neuron cares for place alone. Speed or sleep would be in the
+#   map as well, and perhaps come first.
+# - **Nearness in time** plays no part in the fit. New bins are read well only where the animal has
+#   been before.
 import warnings
 
 warnings.simplefilter("ignore", UserWarning)
@@ -124,3 +122,4 @@ for name, table in tables.items():
     weak = IKD(n_components=2).fit(table[heard])
     r2 = metrics.affine_r2(walk[heard], weak.embedding_)
     print(f"{name}: R² with the walk {r2:.2f}, halves agree by {weak.agreement_:.2f}")
+    print(weak.trust_.verdict)

@@ -2,10 +2,9 @@
 Is it the same map every day?
 =============================
 
-An animal walks in one room on five days. On each day other neurons are found again, so that two
-days share some columns and no row, and we ask whether all days have one map. The table is
-simulated: on the first four days the neurons keep what they prefer, on Friday all of them have
-changed it.
+An animal walks in one room on five days. Two days share some neurons and no row. Do all days have
+one map? The table is simulated: for four days the neurons keep what they prefer, on Friday all
+have changed it.
 """
 
 # %%
@@ -48,11 +47,11 @@ friday = roots_of_counts(walk_of(n_rows), n_neurons)
 print([table.shape for table in tables], friday.shape)
 
 # %%
-# The fit, and what it says of itself
-# -----------------------------------
+# The fit, and its verdict
+# ------------------------
 #
-# Neurons are recognized by their names. A pair of rows is compared over the neurons that both days
-# know; days that share none are related by way of others.
+# A pair of rows is compared over the neurons that both days know, by their names; days that share
+# none are related by way of others.
 import ikd_graph
 
 every = ikd_graph.align(
@@ -61,9 +60,9 @@ every = ikd_graph.align(
 print(every)
 
 # %%
-# Friday does not mix: of the nearest rows of its rows fewer than one in a hundred are of another
-# day, where chance would have 80 %. And no day agrees with the map of itself: by an R² between 0.53
-# and 0.79, since all had to make room for Friday.
+# The verdict: Friday did not mix. Of the nearest rows of its rows fewer than one in a hundred are
+# of another day, by chance 80 %. And no day agrees with its own map, by an R² between 0.53 and
+# 0.79, since all had to make room for Friday.
 without = ikd_graph.align(tables, columns=neurons, names=names)
 print(without)
 
@@ -71,9 +70,8 @@ print(without)
 # Four days are one map
 # ---------------------
 #
-# Without Friday the days mix as by chance, and each agrees with the map of itself, by 0.93 to 0.98.
-# The room was never used. How much of it is in the map? The other ways are to fill in the neurons
-# that a day does not know, and to leave Friday where it is.
+# Without Friday the days mix as by chance, and each agrees with its own map, by 0.93 to 0.98.
+# The room was never used. How much of it is in the map, and in one of filled-in neurons?
 from ikd_graph import IKD, missing
 from ikd_graph.metrics import affine_r2
 
@@ -92,8 +90,8 @@ print(f"after filling in: {affine_r2(room, guess):.2f}")
 print(f"with Friday: {affine_r2(room, np.vstack(every.coordinates[:4])):.2f}")
 
 # %%
-# The R² with the room is 0.98, after filling in 0.93: rows of one day become alike by what is
-# filled in. With Friday it is 0.57.
+# The R² with the room is 0.98, after filling in 0.93: what is filled in makes rows of one day
+# alike. With Friday it is 0.57.
 from matplotlib import pyplot as plt
 
 from ikd_graph.plotting import plot
@@ -107,13 +105,11 @@ plot.embedding(where, room[:, 0], legend=False, ax=axs[1]).set_title("without, b
 # What is doubted
 # ---------------
 #
-# - **Mixing is not proof.** Days that mix have one map only if the animal went everywhere on each
-#   of them. A day in a corner does not mix either, and is no other map.
+# - **Mixing.** A day that the animal spends in a corner does not mix either, and is no other map.
 # - **Few neurons in common.** Among days that share 20 neurons instead of 40 the R² with the room
-#   is 0.70. The days mix all the same. It is the agreement of each with its own map that says so,
-#   0.67 to 0.78. Days that share fewer than 20 are refused.
-# - **Drift.** Here a neuron keeps what it prefers or changes it at once. Neurons that change slowly
-#   are neither, and no number above would tell when.
+#   is 0.70, and they mix all the same. The agreement of each with its own map says so, 0.67 to
+#   0.78. Days that share fewer than 20 are refused.
+# - **Drift.** Neurons that change slowly are in neither case, and no number above would tell when.
 for new in (70, 80):
     places, others, own = week(new)
     found = ikd_graph.align(others, columns=own, names=names)

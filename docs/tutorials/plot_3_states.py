@@ -2,10 +2,9 @@
 Who grows with whom?
 ====================
 
-An economist has the yearly income per head of 48 American states, from 1929 to 2009, and asks
-which states grow together. The table is real. It comes with the package `libpysal
-<https://pysal.org/libpysal/>`_ (BSD license; the figures are those of the Bureau of Economic
-Analysis) and is read from there. Nothing is fetched.
+Yearly income per head of 48 American states, from 1929 to 2009: which states grow together? The
+table is real, of the Bureau of Economic Analysis, and comes with the package `libpysal
+<https://pysal.org/libpysal/>`_ (BSD license). Nothing is fetched.
 """
 
 # %%
@@ -27,10 +26,8 @@ incomes = pd.read_csv(folder / "usjoin.csv", index_col="Name").drop(columns="STA
 print(incomes.iloc[:3, :6])
 
 # %%
-# The fit, and what it says of itself
-# -----------------------------------
-#
-# Is there anything to see?
+# The fit, and its verdict
+# ------------------------
 import warnings
 
 import ikd_graph
@@ -40,34 +37,34 @@ levels = ikd_graph.diagnose(incomes)
 print(levels)
 
 # %%
-# The line "shared" is the finding of this step. Nearly all pairs of states correlate, by 1.00 in
-# the mean: incomes rise everywhere. That all states get richer was no question of ours. What a
-# state does in a year is its growth, the difference of logarithms.
+# The arrangement can be read, but see the line "shared": states correlate by 1.00 in the mean, as
+# incomes rise everywhere. What a state does in a year is its growth, the difference of logarithms.
 growth = np.log(incomes).diff(axis=1).iloc[:, 1:]
 found = ikd_graph.diagnose(growth)
 print(found)
 
 # %%
 # The 80 years of growth have structure (p = 0.005), but two halves of the years, embedded
-# separately, agree by an R² of 0.25 only. And growths correlate by 0.83 in the mean, since all
-# states share the business cycle.
+# separately, agree by an R² of 0.25 only, and all states share the business cycle: growths
+# correlate by 0.83 in the mean.
 from ikd_graph import IKD
 
 model = IKD(n_components=2).fit(growth)
 print(model.settings_)
 
 # %%
-# Every year was scaled to one variance, with its mean taken off, so that the business cycle has no
-# say in the map. There are no standard errors, since states share a factor that two coordinates do
-# not explain: no distance on this map should be measured with a ruler.
+# Every year was scaled to one variance, with its mean taken off, so that the business cycle has
+# no say in the map. The verdict: at most neighborhoods can be read, and no standard errors are
+# known, since states share a factor that two coordinates do not explain. Distances on this map
+# are no measurements.
 
 # %%
 # Neighbors grow together
 # -----------------------
 #
-# Is it a map of anything? The places of the states were never used. The nearest states on the map
-# predict the place of a state that is left out with an R² of 0.35. With places dealt out at
-# random, the best of 99 tries has 0.09.
+# Are neighborhoods right? The places of the states were never used. The nearest states on the map
+# predict the place of a state that is left out with an R² of 0.35; places at random, the best of 99
+# tries, with 0.09.
 warnings.simplefilter("ignore", FutureWarning)  # of libpysal, about its own shapes
 from contextlib import closing
 
@@ -110,17 +107,17 @@ for year in ("1935", "1949"):
     print(year, "least:", *order.index[:4], "| most:", *order.index[-4:])
 
 # %%
-# North Dakota, Nebraska, Iowa and South Dakota grew most in 1935, and three of these four are among
-# the four that grew least in 1949. What the map shows first of all is who lives by the harvest. But
-# the fraction of 1935 that runs along dimension 1 is 0.92 ± 0.72: it may be little, or all. A year
-# belongs to the map, not to an axis.
+# North Dakota, Nebraska, Iowa and South Dakota grew most in 1935, and three of these four are
+# among the four that grew least in 1949: the map shows first who lives by the harvest. The
+# fraction of 1935 that runs along dimension 1 is 0.92 ± 0.72, little or all: a year belongs to
+# the map, not to an axis.
 
 # %%
 # Cliques that stay
 # -----------------
 #
-# A clique of states all of whose growths correlate above 0.4, after what all states share is taken
-# off as ``diagnose`` advises. Would it be there again in 80 other years?
+# A clique of states all of whose growths correlate above 0.4, after the mean year is taken off.
+# Would it be there again in 80 other years?
 from ikd_graph import cliques, covariance
 
 own = covariance.remove_mean_row(growth.to_numpy())
@@ -157,8 +154,7 @@ for state, two in nearest.items():
     print(f"{state} lands next to {' and '.join(two)}")
 
 # %%
-# Ohio lands next to Indiana, Iowa next to Nebraska, Nevada next to Utah: each in its own part
-# of the country, of which the fit knew nothing.
+# Ohio lands next to Indiana, Iowa next to Nebraska, Nevada next to Utah.
 
 # %%
 from matplotlib import pyplot as plt
@@ -184,13 +180,11 @@ for ax, points in zip(axs, (places, on_map), strict=True):
 # What is doubted
 # ---------------
 #
-# - **The arrangement.** Halves of the years agree by 0.25. Neighbors carry the finding, far
-#   distances do not.
-# - **What all states share.** With the mean year taken off by regression before the fit, rather
-#   than by scaling, the R² of the places falls to 0.24. Some geography is left in either way; how
-#   much of it, this table does not say.
-# - **Independence.** Years follow one another. ``diagnose`` counts the 80 years of growth as 36
-#   independent ones, the 81 years of income as 11.
+# - **The arrangement.** Halves of the years agree by 0.25. Neighbors carry the finding.
+# - **What all states share.** With the mean year regressed out before the fit the R² of the places
+#   falls to 0.24. Some geography is left either way; how much, this table does not say.
+# - **Independence.** ``diagnose`` counts the 80 years of growth as 36 independent ones, the 81
+#   years of income as 11.
 # - **Names.** "Harvest" and "cars" are our words. The table holds incomes, and no cause.
 regressed = IKD(n_components=2).fit(own)
 r2_regressed = metrics.held_out_r2(regressed.embedding_, places)

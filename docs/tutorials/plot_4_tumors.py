@@ -2,9 +2,8 @@
 What is a map of tumors made of?
 ================================
 
-A biologist has 569 tumors of the breast and thirty measures of the nuclei of their cells, and asks
-which measures order the tumors. The table is real. It comes with scikit-learn (the Wisconsin
-diagnostic set, CC BY 4.0). Nothing is fetched.
+569 tumors of the breast, thirty measures of the nuclei of their cells: which measures order the
+tumors? The table is real. It comes with scikit-learn (the Wisconsin diagnostic set, CC BY 4.0).
 """
 
 # %%
@@ -24,8 +23,8 @@ print(cells.iloc[:3, :4])
 print(f"{known.sum()} tumors to fit, {new.sum()} to place")
 
 # %%
-# The fit, and what it says of itself
-# -----------------------------------
+# The fit, and its verdict
+# ------------------------
 import warnings
 
 import ikd_graph
@@ -35,9 +34,9 @@ found = ikd_graph.diagnose(cells[known])
 print(found)
 
 # %%
-# There is something to see (p = 0.005): measures that are held out are predicted with an R² of
-# 0.66, and two halves of the measures agree by 0.75. The line "shared" is about units: areas are a
-# thousand times as large as smoothness, so that all rows look alike. The default scales columns.
+# The verdict: the arrangement can be read roughly. There is something to see (p = 0.005), and two
+# halves of the measures agree by 0.75. The line "shared" is about units: areas are a thousand
+# times as large as smoothness, so that all rows look alike. The default scales columns.
 from ikd_graph import IKD
 
 model = IKD(n_components=2).fit(cells[known])
@@ -87,15 +86,13 @@ for row in listed[listed["size"] > 2].itertuples():
 
 # %%
 # One clique stays in all of 200 resamples: the errors of radius, perimeter and area. The largest
-# has seven measures and a stability of 0.34, because some of its pairs are close to the threshold.
-# Its members belong together; that a threshold of 0.8 would join all of them again is a toss of a
-# coin.
+# has seven measures and a stability of 0.34: some of its pairs are close to the threshold of 0.8.
 
 # %%
 # Place new tumors
 # ----------------
 #
-# The tumors that were kept apart, each placed by itself. Its kind is that of most of its five
+# Each of the tumors that were kept apart is placed by itself. Its kind is that of most of its five
 # nearest neighbors on the map.
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
@@ -109,11 +106,10 @@ right_all = int((on_all.predict(scaler.transform(cells[new])) == kind[new]).sum(
 print(f"right on the map: {right} of {new.sum()}, on all measures: {right_all}")
 
 # %%
-# 52 of 56 are right. Five neighbors among all thirty measures give 55: a map is for looking, and a
-# diagnosis should not be made from two coordinates.
+# 52 of 56 are right, by all thirty measures 55: a map is for looking, not for a diagnosis.
 #
-# A row that is like none of the others has a large residual, such as one that holds the largest
-# value of every measure:
+# A row that is like none of the others has a large residual, such as one of the largest value of
+# every measure:
 strange = cells.max().to_frame().T
 usual = float(model.placement_residuals(cells[new]).max())
 odd = float(model.placement_residuals(strange)[0])
@@ -131,10 +127,9 @@ axs[1].scatter(*placed.T, c=np.where(kind[new] == "malignant", "k", "0.5"), mark
 # What is doubted
 # ---------------
 #
-# - **The cliques** repeat how the table was made. A radius, a perimeter and an area are one
-#   quantity measured three times, and each of ten quantities is here three times over.
+# - **The cliques** repeat how the table was made: radius, perimeter and area are one quantity,
+#   and each of ten quantities is here three times over.
 # - **The axes.** Halves of the measures agree by 0.75, so that fractions are known to about ± 0.08
 #   for the leading measures, and to ± 0.19 for others.
-# - **One clinic.** Standard errors are those of other tumors from there, of the same measures. They
-#   know nothing of another microscope.
+# - **One clinic.** Standard errors are those of other tumors from there.
 # - **56 new tumors** are few: between 52 and 55 of them the difference is three tumors.

@@ -2,9 +2,9 @@
 Which regions of a brain move together at rest?
 ===============================================
 
-A neuroscientist has a scan of one person at rest: the signal (BOLD) of 28 regions of the brain, 14
-on either side, in 250 volumes of 1.89 seconds. The recording is real. It comes with the package
-`nitime <https://nipy.org/nitime/>`_ (BSD license) and is read from there. Nothing is fetched.
+A scan of one person at rest: the signal (BOLD) of 28 regions of the brain, 14 on either side, in
+250 volumes of 1.89 seconds. The recording is real and comes with the package `nitime
+<https://nipy.org/nitime/>`_ (BSD license). Nothing is fetched.
 """
 
 # %%
@@ -32,8 +32,8 @@ regions = signals.drop(index=tissue)
 print(regions.iloc[:3, :5].round(2))
 
 # %%
-# The fit, and what it says of itself
-# -----------------------------------
+# The fit, and its verdict
+# ------------------------
 import warnings
 
 import ikd_graph
@@ -43,9 +43,9 @@ found = ikd_graph.diagnose(regions)
 print(found)
 
 # %%
-# There is structure (p = 0.005), and two cautions. The volumes follow one another, and some vary
-# more than others: 250 of them count as 64 independent ones. And significant correlations connect
-# only 4 of 28 regions: where the others lie relative to these may be noise.
+# The verdict: the arrangement can be read roughly (p = 0.005, halves of the volumes agree by
+# 0.53). Two cautions: the volumes follow one another, so that 250 count as 64 independent ones,
+# and significant correlations connect only 4 of 28 regions.
 from ikd_graph import IKD
 
 model = IKD(n_components=2).fit(regions)
@@ -55,8 +55,8 @@ print(model.settings_)
 # Either side moves with the other
 # --------------------------------
 #
-# Does the map know that a brain has two sides? For each region on the left we look for the nearest
-# of the 14 regions on the right. By chance it would be the partner once.
+# For each region on the left, which of the 14 on the right is nearest? By chance it would be the
+# partner once.
 left = [name for name in regions.index if name.startswith("L")]
 partner = {name: "R" + name[1:] for name in left}
 right = list(partner.values())
@@ -82,16 +82,14 @@ shuffled = model.columns(null="permute")
 print(f"{columns.n_significant} of {len(columns)} volumes; shuffled: {shuffled.n_significant}")
 
 # %%
-# 83 of the 250 volumes are found at a false discovery rate of 5 % (Benjamini and Hochberg) if each
-# is compared with itself, shifted along the list of regions; 164 when it is compared with itself,
-# shuffled. Related regions stand next to one another in the list, so we keep to the stricter one.
-# Many moments make the map, not a single one.
+# 83 of the 250 volumes are found at a false discovery rate of 5 % (Benjamini and Hochberg) if
+# each is compared with itself, shifted along the list of regions; shuffled, 164. Related regions
+# stand next to one another in the list, so the stricter one holds. Many moments make the map.
 #
-# Turned around, with volumes as points, we could ask which regions make a map of moments. But that
-# map is weak: halves of the regions agree by an R² of 0.10 only.
+# Turned around, with volumes as points, the map is weak: halves of the regions agree by an R² of
+# 0.10.
 moments = IKD(n_components=2).fit(regions.T)
-print(moments.settings_)
-print(f"halves of the regions agree by R² {moments.agreement_:.2f}")
+print(moments.trust_)
 
 # %%
 # Cliques that stay
@@ -113,16 +111,16 @@ print(lower.loc[lower["size"] > 3, ["stability", "members"]].to_string())
 # three regions or more, the hippocampus, the anterior parahippocampal gyrus and the amygdala of the
 # right side stay (0.83).
 #
-# The four that are known best, the posterior cingulate and the precuneus of either side (the back
-# of the default-mode network), are a clique at 0.5 and at 0.4. Their stability is 0.18 and 0.58:
-# some of their six pairs lie near the threshold, and one is lost in many a scan.
+# The posterior cingulate and the precuneus of either side, the back of the default-mode network,
+# are a clique at 0.5 and at 0.4, with a stability of 0.18 and 0.58: some of their pairs lie near
+# the threshold.
 
 # %%
 # Place new regions
 # -----------------
 #
-# Each region in turn is left out and placed afterwards. Is its partner among its three nearest? By
-# chance that would be so for 3 of 28.
+# Each region in turn is left out and placed. Is its partner among its three nearest, by chance 3
+# of 28?
 names = regions.index.to_numpy()
 across = {**partner, **{there: here for here, there in partner.items()}}
 near, residuals = 0, []
@@ -152,14 +150,11 @@ ax.set_title("regions; a line for each edge, the darker the more stable")
 # What is doubted
 # ---------------
 #
-# - **One person, one scan.** Stability is that of another scan of the same person in the same
-#   state, not that of another person.
-# - **What is no region gets a place too.** White matter, ventricles and the whole brain land among
-#   the regions. Their residuals (1.2 to 1.3) are above those of regions that are left out (0.2 to
-#   1.0): the rows next to them explain nothing of them. A place alone does not say so.
-# - **Partners** share vessels and their distance to the coil as well as nerves. That they move
-#   together is sure; why is not.
-# - **The threshold.** Look at two thresholds before a clique gets a name, as for the four above.
+# - **One person, one scan.** Stability is that of another scan of the same person.
+# - **What is no region gets a place too.** Of white matter, ventricles and the whole brain only the
+#   residuals say so: 1.2 to 1.3, of regions that are left out 0.2 to 1.0.
+# - **Partners** share vessels and their distance to the coil as well as nerves.
+# - **The threshold.** Look at two before a clique gets a name, as for the four above.
 whole = model.transform(signals.loc[tissue])
 strange = model.placement_residuals(signals.loc[tissue])
 print(pd.DataFrame({"x": whole[:, 0], "y": whole[:, 1], "residual": strange}, tissue).round(2))

@@ -2,10 +2,10 @@
 Which genes change here?
 ========================
 
-A biologist sees two groups of cells next to one another on a map and asks which genes change from
-the one to the other, and which inside a group. The table is real: 700 cells of blood and 765 genes,
-of 10x Genomics. It comes with the package `scanpy <https://scanpy.readthedocs.io>`_ (BSD license)
-and is read from there. Nothing is fetched.
+Two groups of cells lie next to one another on a map. Which genes change from the one to the
+other, and which inside a group? The table is real: 700 cells of blood and 765 genes, of 10x
+Genomics. It comes with the package `scanpy <https://scanpy.readthedocs.io>`_ (BSD license).
+Nothing is fetched.
 """
 
 # %%
@@ -36,28 +36,28 @@ kind = cells.obs["bulk_labels"].to_numpy().astype(str)
 print(genes.shape, pd.Series(kind).value_counts().head(3).to_dict())
 
 # %%
-# The fit, and what it says of itself
-# -----------------------------------
+# The fit, and its verdict
+# ------------------------
 import ikd_graph
 from ikd_graph import IKD
 
 warnings.simplefilter("ignore", UserWarning)  # they are in what is printed as well
 model = IKD(n_components=2).fit(genes)
 print(model.settings_)
+print(model.trust_)
 print(f"R² of genes that are held out: {model.held_out_r2_:.2f}")
 found = model.loadings()
 print(found)
 
 # %%
-# Two halves of the genes, embedded separately, agree by an R² of 0.79, and genes that are held out
-# are predicted with one of 0.16: most of what a single gene does is not in the map. The model says
-# of every gene how steeply its posterior mean rises at every cell, along either coordinate, with a
-# standard error: ``values`` and ``standard_errors``.
+# The arrangement can be read: two halves of the genes agree by an R² of 0.81. Held-out genes are
+# predicted with one of 0.16: most of what a single gene does is not in the map. ``values`` and
+# ``standard_errors`` say how steeply every gene rises at every cell, along either coordinate.
 print(found.values.shape)
 
 # %%
-# In an AnnData the same is a line. What comes back has the names that scanpy's functions look for,
-# and a file can be embedded without any Python::
+# In an AnnData the same is a line, with the names that scanpy's functions look for, and a file
+# needs no Python::
 #
 #     ikd_graph.tl.ikd(cells)  # or use_rep="X_pca", layer="counts"
 #     sc.pl.embedding(cells, "ikd", color="FCER1A")
@@ -78,9 +78,9 @@ along = found.top(8, where=path)
 print(along.round(2))
 
 # %%
-# FCER1A rises by 3.07 ± 0.21 and CLEC10A by 2.13 ± 0.15 (standard errors): both are known markers
-# of dendritic cells. FCGR3A falls by 3.31 ± 0.37 on this way. What do the means of the two types
-# say, which know nothing of a map?
+# FCER1A rises by 3.07 ± 0.21 and CLEC10A by 2.13 ± 0.15 (standard errors), known markers of
+# dendritic cells; FCGR3A falls by 3.31 ± 0.37. What do the means of the two types say, without a
+# map?
 means = genes.groupby(kind).mean()
 apart = means.loc[ends[1]] - means.loc[ends[0]]
 every = found.top(len(found), where=path).set_index("column")["change"]
@@ -91,14 +91,14 @@ print(f"correlation over all genes listed: {np.corrcoef(every, apart[every.index
 
 # %%
 # The same: the direction is that of the means for all eight, with a correlation of 0.97 over all
-# genes that are listed. The eight changes are larger than the differences of means.
+# genes.
 
 # %%
 # Inside a group
 # --------------
 #
-# The mean of a type says nothing of what changes within it. ``where`` takes a region as well. Next
-# to each gene stands its correlation with TNFRSF17, a marker of plasma cells, in the B cells alone.
+# ``where`` takes a region as well. Next to each gene stands its correlation with TNFRSF17, a
+# marker of plasma cells, in the B cells alone.
 b_cells = kind == "CD19+ B"
 inside = found.top(6, where=b_cells)
 own = genes[b_cells]
@@ -106,10 +106,10 @@ inside["with TNFRSF17"] = own[inside["column"]].corrwith(own["TNFRSF17"]).to_num
 print(inside.round(3))
 
 # %%
-# Five genes rise upwards, to larger values of the second coordinate, some by less than two standard
-# errors, and fall where TNFRSF17 rises: MS4A1 has a correlation of -0.69 with it, BANK1 one of
-# -0.51. The sixth, AL928768.3, goes with TNFRSF17 (0.43) and does not rise. Biologists know the two
-# ends of this slope as plasma cells and other B cells. The file has one name for both.
+# Five genes rise upwards, some by less than two standard errors, and fall where TNFRSF17 rises:
+# MS4A1 has a correlation of -0.69 with it, BANK1 one of -0.51. The sixth, AL928768.3, goes with
+# TNFRSF17 (0.43) and does not rise. The ends of this slope are plasma cells and other B cells, of
+# one name here.
 
 # %%
 # On a UMAP
@@ -132,7 +132,7 @@ print(f"among the first eight of both maps: {len(both)}")
 # ----------
 #
 # Genes whose values are shuffled among the cells change nowhere. How many are said to change along
-# the path by more than three standard errors? The kernels are those of the two maps above.
+# the path by more than three standard errors?
 rng = np.random.default_rng(0)
 shuffled = pd.DataFrame({name: rng.permutation(genes[name]) for name in genes})
 for name, loadings in (
@@ -152,19 +152,18 @@ for name, loadings in (
 ax = found.plot("surfaces")
 
 # %%
-# The six genes that change most over the whole map: what the model predicts, from blue for little
-# to yellow for much. Arrows point to where a gene rises, where its gradient is longer than two
-# standard errors.
+# The six genes that change most: what the model predicts, from blue for little to yellow for much.
+# Arrows point to where a gene rises, if by more than two standard errors.
 
 # %%
 # What is doubted
 # ---------------
 #
-# - **The map is taken as it is.** Its own errors are in the standard errors only where it has some:
-#   this one has none, as its settings say. What a map tears apart or folds is in none of them.
-# - **The genes have made the map.** That they change along it is no test. Shuffled genes show what
-#   noise does on a given map; ``model.columns()`` tests each gene on a map without it.
-# - **Steps of a UMAP have no unit.** Changes between two points can be compared from map to map,
-#   derivatives cannot.
+# - **The map is taken as it is.** This one has no standard errors of its own, as its settings say.
+#   What a map tears apart or folds is in none.
+# - **The genes have made the map.** That they change along it is no test; ``model.columns()`` tests
+#   each gene on a map without it.
+# - **Steps of a UMAP have no unit.** Changes between two points can be compared, derivatives
+#   cannot.
 # - **Counts.** Many of them are zero. The model takes the noise for the same in all cells.
 print(f"zeros: {np.mean(genes.to_numpy() == 0):.0%}")

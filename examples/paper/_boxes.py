@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import pdist, squareform
 
 Floats = NDArray[np.float64]
 
@@ -61,6 +62,28 @@ def box_counting_dimension(X, *, method: str = "auto") -> ScalingFit:
     if np.count_nonzero(usable) < 3:
         usable = (counts >= 2.0) & (counts <= points.shape[0] / 2.0)
     return _fit(sides, counts, usable, sign=-1.0)
+
+
+def q_dimension(X, q: float) -> float:
+    r"""Slope D_q of log C_q(r) against log r, with C_q = mean(p_i(r)^(q - 1))^(1 / (q - 1)).
+
+    p_i(r) is the fraction of points within r of point i, itself with it, a ball in place of a box;
+    q = 1 is the limit, mean log p_i. The line is fitted where a ball holds 1 to 10 % of the points.
+
+    Examples
+    --------
+    >>> line = np.linspace(0.0, 1.0, 1000)[:, None] * [1.0, 2.0, 3.0]
+    >>> [round(q_dimension(line, q)) for q in (0, 1, 2)]
+    [1, 1, 1]
+    """
+    gaps = np.sort(squareform(pdist(np.asarray(X, dtype=np.float64))), axis=1)
+    steps = np.geomspace(*np.quantile(gaps, (0.01, 0.1)), 20)
+    p = np.array([np.searchsorted(row, steps, side="right") for row in gaps]) / len(gaps)
+    if q == 1:
+        log_sum = np.log(p).mean(axis=0)
+    else:
+        log_sum = np.log((p ** (q - 1.0)).mean(axis=0)) / (q - 1.0)
+    return float(np.polyfit(np.log(steps), log_sum, 1)[0])
 
 
 def _grid_counts(points: Floats, sides: Floats, rng: np.random.Generator) -> Floats:

@@ -110,9 +110,9 @@ def fit(method, X, n_components, seed, *, kernel=None, form="fig4", **changes):
         done = baselines.embed(method, X, n_components, seed, **own, **changes)
         if "is not installed" in done.failure:
             raise ImportError(f"{method} {done.failure}")
-        return Fit(done.value, _cost(done))
+        return Fit(done.value, cost(done))
     done = timed(_solve, method, X, n_components, seed, kernel, form, **changes)
-    return Fit(done.value, _cost(done))
+    return Fit(done.value, cost(done))
 
 
 def _solve(method, X, n_components, seed, kernel, form="fig4", **changes):
@@ -127,7 +127,7 @@ def _solve(method, X, n_components, seed, kernel, form="fig4", **changes):
     return IKD(n_components, random_state=seed, **settings).fit_transform(X)
 
 
-def _cost(done):
+def cost(done):
     """What a fit took, and why it failed."""
     return {name: getattr(done, name) for name in ("seconds", "cpu_seconds", "failure")}
 

@@ -3,7 +3,7 @@
 The public code has rules that the text has not: a threshold by the number of observed dimensions,
 neighborhoods where cliques leave many points alone, and in Fig. 4 and the mismatch an Isomap
 embedding that takes over where it explains the correlations better. `FORMS` says which run had
-which; results/README.md measures what each is worth.
+which; results/readings.md measures what each is worth.
 """
 
 from dataclasses import dataclass

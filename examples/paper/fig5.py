@@ -55,7 +55,7 @@ EXPERIMENT = recover(
         "T = 100, M = 3, squared exponential of length-scale 0.5, a signal of variance 1; noise is "
         "its standard deviation; the paper does not state N; ikd is the default call, all others "
         "are given the kernel",
-        "gplvm: that of GPy, of one data set",
+        "gplvm: that of GPy, of the first three data sets",
         "published: the numbers of the figure are not public; these are means of 15 trials of the "
         "public code run again",
     ),

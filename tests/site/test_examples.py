@@ -67,7 +67,17 @@ def test_the_python_of_the_readme_runs(block, tmp_path):
 @pytest.mark.parametrize(
     "script", sorted((ROOT / "examples").glob("[0-9]*.py")), ids=lambda p: p.stem
 )
-def test_numbered_scripts_run_and_end_in_a_picture(script, tmp_path):
+def test_numbered_scripts_run_with_a_verdict_and_end_in_a_picture(script, tmp_path):
     outcome = run([str(script)], tmp_path)
     assert outcome.returncode == 0, outcome.stderr
+    assert re.search(r"can be read|too few to tell", outcome.stdout)
     assert list(tmp_path.rglob("*.png")), "an example ends in a picture"
+
+
+@pytest.mark.slow
+def test_dubious_rows_are_shown_without_umap(tmp_path):
+    source = (ROOT / "examples" / "03_dubious_rows.py").read_text()
+    outcome = run(["-c", source.replace('find_spec("umap")', "None")], tmp_path)
+    assert outcome.returncode == 0, outcome.stderr
+    assert "umap-learn is not installed: the map is one of t-SNE" in outcome.stdout
+    assert re.search(r"rows are dubious.*can be read", outcome.stdout, re.DOTALL)

@@ -90,6 +90,7 @@ def test_every_figure_of_a_story_is_printed_by_it(story):
     comments = re.findall(r"^#(?! %%)(.*)$", source, re.MULTILINE)
     text = " ".join([source.split('"""')[1], *comments])
     assert len(decimals(text)) > 8
+    assert re.search(r"can be read|did not mix", printed), "a story prints its verdict"
     assert unprinted(text, printed, [*GIVEN.get(name, ())]) == []
     assert unprinted(text.replace("0.", "7."), printed) != []
 
