@@ -149,7 +149,6 @@ def _by_likelihood(result: Result, rows: Any, likelihood: Likelihood) -> Result:
         MappedRows(rows, similarity.modeled),
         "auto" if settings.is_auto("kernel") else settings.kernel,
         centered=similarity.centers_rows,
-        search=settings.model_based,
         random_state=settings.random_state or 0,
     )
     if told := core.fit.describe_rivals():

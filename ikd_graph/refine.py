@@ -83,9 +83,10 @@ class Likelihood(BaseEstimator):
         Also fit the kernel's alpha or gamma.
     time_budget : float, optional
         Seconds after which the best so far is returned.
-    descent : {"auto", "annealed", "local"}
-        "annealed" searches for the largest likelihood, "local" descends from the embedding; "auto"
-        is decided by the table.
+    descent : {"auto", "annealed", "single", "local"}
+        "annealed" searches for the largest likelihood from many starts, "single" anneals from the
+        embedding alone, "local" descends from it; "auto" is decided by the table: "annealed" is for
+        samples of the model.
     max_iter : int
         Largest number of steps of a local descent.
 
@@ -127,7 +128,6 @@ class Likelihood(BaseEstimator):
         centered: bool = True,
         descent: str = "annealed",
         max_points: int | None = None,
-        search: bool = True,
         random_state: int | None = None,
     ) -> CoreFit:
         """Refine the latent of rows, or of a well-spread core that places the others.
@@ -143,14 +143,11 @@ class Likelihood(BaseEstimator):
             rational quadratic.
         centered : bool
             Whether the similarity takes the mean off every row.
-        descent : {"annealed", "local"}
+        descent : {"annealed", "single", "local"}
             What "auto" stands for on this table.
         max_points : int, optional
             Rows of the core: each the farthest in ``latent`` from those before it. 250 for annealed
             descents and 1 000 for a local one unless given.
-        search : bool
-            Whether annealed descents search for the largest likelihood, see `likelihood`: those of
-            samples of the model do.
         random_state : int, optional
             Seed of closed forms and restarts.
 
@@ -187,7 +184,7 @@ class Likelihood(BaseEstimator):
                 )
             else:
                 sample_cov = sample_covariance(inside, centered)
-                common |= {"restarts": self.restarts, "search": search}
+                common |= {"restarts": self.restarts, "search": descent == "annealed"}
                 common["random_state"] = random_state
                 common["n_effective"] = effective_columns(inside)
                 fit = likelihood(sample_cov, inside.shape[1], kernel, init=init[core], **common)

@@ -7,8 +7,9 @@ versions of all of them, as a test does; ``--only eight`` makes one part again.
 The heading of an animal: spikes of 19 cells in 1600 bins, of $IKD_GRAPH_DATA/head_direction.npz
 (Peyrache laboratory), four bins added up. Every method embeds the counts as they are, and the angle
 around the middle of its map is turned and mirrored onto the heading; the error is the median over
-bins. The columns are shuffled 300 times, one by one; the picture has the shuffle whose p value is
-the median.
+bins; standard errors of differences are by 1000 draws of stretches of 20 bins. The columns are
+shuffled 300 times, one by one; of the first 100 loops are counted, and the picture has that of
+these whose p value is the median.
 
 Rules of the figure of eight, fixed before a result was seen: 150 rows, 200 columns and noise of the
 variance of the signal; the picture is of seed 0, means are over the 20 seeds that follow. A peer is
@@ -29,6 +30,7 @@ import platform
 import re
 import shlex
 import subprocess
+import sys
 import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,6 +38,7 @@ from tempfile import TemporaryDirectory
 import matplotlib as mpl
 import networkx as nx
 import numpy as np
+from _commit import measured as measured_at
 from matplotlib.collections import EllipseCollection, LineCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
@@ -48,7 +51,6 @@ from sklearn.preprocessing import scale
 
 import ikd_graph
 from ikd_graph import IKD, cliques, covariance, graph, metrics
-from ikd_graph.cli import main as main_of_commands
 from ikd_graph.datasets import figure_eight
 from ikd_graph.plotting import colors
 
@@ -206,36 +208,54 @@ def heading(quick):
     truth = np.angle(np.exp(1j * angle).reshape(-1, 4).mean(axis=1)) % (2.0 * np.pi)
     turns = np.linspace(0.0, 2.0 * np.pi, 361)[:, None]
 
-    def error(Z):
-        found = np.arctan2(*(Z - Z.mean(axis=0))[:, 1::-1].T)
+    def errors(found):
         away = [np.abs(np.angle(np.exp(1j * (s * found + turns - truth)))) for s in (1, -1)]
-        return np.degrees(np.median(np.vstack(away), axis=1).min())
+        return min(np.degrees(np.vstack(away)), key=np.median)
+
+    def angle_of(Z):
+        return np.arctan2(*(Z - Z.mean(axis=0))[:, 1::-1].T)
+
+    def error(Z):
+        return np.median(errors(angle_of(Z)))
+
+    blocks = np.random.default_rng(0).integers(0, len(X) // 20, (1000, len(X) // 20))
+    drawn = (20 * blocks[:, :, None] + np.arange(20)).reshape(len(blocks), -1)
 
     names = [name for name in ("IKD", "UMAP", "t-SNE", "Isomap", "PCA") if name in installed()]
     records, maps = {}, {}
     for name in names:
         scores, maps[name] = measured(name, X, lambda Z: -error(Z), quick, default=True)
         records[name] = {"default": -scores["default"], "best": -scores["best"]}
+        behind, ours = (
+            np.median(errors(angle_of(maps[each]))[drawn], axis=1) for each in (name, "IKD")
+        )
+        records[name]["behind IKD, standard error"] = (behind - ours).std()
     model, found = IKD().fit(X), ikd_graph.topology(X)
     tables = [np.random.default_rng(k).permuted(X, axis=0) for k in range(3 if quick else 300)]
     p_values = np.array([IKD().fit(each).trust_.chance.p_value for each in tables])
-    middle = int(np.argsort(p_values)[len(p_values) // 2])
-    figure = Figure(figsize=(WIDTH, 5.6), layout="constrained")
+    middle = int(np.argsort(p_values[:100])[len(p_values[:100]) // 2])
+    figure = Figure(figsize=(WIDTH, 6.0), layout="constrained")
     shown, style = names[:3], {"s": 12, "c": shades(truth, 2.0 * np.pi)}
     above, below = figure.subfigures(2, 1)
     above.suptitle(f"{X.shape[1]} cells; colors: where the animal was heading", fontweight="bold")
     below.suptitle("the same columns, each shuffled", fontweight="bold")
     loop = found.features.query("degree == 1")["p_value"].min()
-    said = {"IKD": f"a ring, p = {loop:.1g}\n"}
+    rings = [ikd_graph.topology(each).n_loops for each in tables[: 3 if quick else 100]]
+    p_value = model.trust_.chance.p_value
+    said = {"IKD": f"p = {p_value:.3f}\na ring, p = {loop:.1g}\n"}
     for ax, name in zip(above.subplots(1, len(shown)), shown, strict=True):
         text = f"{said.get(name, '')}heading ± {records[name]['default']:.0f}°"
         scatter(ax, maps[name], name, text, **style)
     for ax, name in zip(below.subplots(1, len(shown)), shown, strict=True):
-        text = f"nothing to see,\np = {p_values[middle]:.2g}" if name == "IKD" else "no p value"
+        ring = "a ring" if rings[middle] else "no ring"
+        none = f"p = {p_values[middle]:.1f}: nothing\nto see; {ring}"
+        text = none if name == "IKD" else "no p value"
         scatter(ax, METHODS[name](tables[middle]), "", text, s=12, c=colors.MUTED)
     numbers = records | {
         "cells, bins": X.shape[::-1], "p value of the loop": loop, "loops": found.n_loops,
-        "p value": model.trust_.chance.p_value, "agreement of halves": model.agreement_,
+        "p value": p_value, "agreement of halves": model.agreement_,
+        "error along the ring": np.median(errors(found.circular_coordinate())),
+        "shuffled tables with a ring": sum(each > 0 for each in rings), "of": len(rings),
         "shuffled tables": len(tables), "of these with p < 0.05": int(np.sum(p_values < 0.05)),
         "p value of that shown": p_values[middle],
     }  # fmt: skip
@@ -467,12 +487,15 @@ def commands(quick):
     """Take the pictures that the commands of the README draw."""
     figures = {}
     for line in re.findall(r"^ikd-graph (.* --output results)$", README.read_text("utf-8"), re.M):
+        name, *words = shlex.split(line)
+        if name == "demo":
+            continue
         with TemporaryDirectory() as folder:
-            words = shlex.split(line.replace("results", folder))
-            if words[0] == "demo" or main_of_commands(words):
-                continue
-            (path,) = Path(folder).glob("*.png")
-            figures[f"command_{words[0]}"] = Image.open(io.BytesIO(path.read_bytes()))
+            # Without what this script has set for its own pictures.
+            command = [sys.executable, "-m", "ikd_graph", name, *words]
+            subprocess.run(command, cwd=folder, check=True)
+            (path,) = Path(folder).glob("results/*.png")
+            figures[f"command_{name}"] = Image.open(io.BytesIO(path.read_bytes()))
     return figures, {}
 
 
@@ -490,15 +513,9 @@ def save(figure, path):
         figure.savefig(buffer, dpi=DPI, facecolor="white")
         figure = Image.open(buffer)
     figure.thumbnail((round(WIDTH * DPI), figure.height))
-    figure.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
-
-
-def commit():
-    """Commit of the package that was measured."""
-    said = subprocess.run(
-        ["git", "rev-parse", "--short=8", "HEAD"], cwd=README.parent, capture_output=True, text=True
+    figure.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+        path, optimize=True
     )
-    return said.stdout.strip()
 
 
 def main():
@@ -516,7 +533,7 @@ def main():
         figures, numbers = PARTS[name](options.quick)
         for title, figure in figures.items():
             save(figure, options.output / f"{title}.png")
-        found |= {part: {**each, "commit": commit()} for part, each in numbers.items()}
+        found |= {part: {**each, "commit": measured_at()} for part, each in numbers.items()}
         print(name, json.dumps(numbers, default=float))
     file = options.output / "numbers.json"
     earlier = json.loads(file.read_text()) if file.exists() else {}

@@ -23,9 +23,12 @@ def typed_name() -> str:
 
     That is so in an environment that is not activated.
     """
-    path = sys.argv[0]
-    unknown = Path(path).stem == PROG and shutil.which(PROG) is None
-    return shlex.quote(path) if unknown else PROG
+    path = Path(sys.argv[0])
+    if shutil.which(PROG):
+        return PROG
+    if path.name == "__main__.py":
+        return "python -m ikd_graph"
+    return shlex.quote(sys.argv[0]) if path.stem == PROG else PROG
 
 
 def write_lines(lines: Iterable[str]) -> None:

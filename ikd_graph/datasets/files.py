@@ -94,7 +94,7 @@ def _table(path: Path, reading: Reading) -> Table:
         )
     if not path.exists():
         near = path.parent.iterdir() if path.parent.is_dir() else ()
-        hint = suggest(path.name, [file.name for file in near if file != path])
+        hint = suggest(path.name, [file.name for file in near if {*file.suffixes} & {*READERS}])
         text = f"the data file must exist, got {str(path)!r}{hint or '; check the spelling'}"
         raise FileNotFoundError(text)
     _refuse(reading, path.name, [name for name in _OF_FORMATS if name not in own])
@@ -395,7 +395,7 @@ def _bad_cells(
         "numbers only, got {} other": (odd, f"correct the file, or tell what they are: {others}"),
         "finite numbers only, got {} missing": (
             missing, f"{fill} (or mean) fills those of a column that has others, "
-            f"{setting('missing', 'pairwise')} (not of compare) compares rows by the columns both have",
+            f"{setting('missing', 'pairwise')} (not of compare) compares rows by what both have",
         ),
         "finite numbers only, got {} infinite": (
             np.isinf(X), setting("na", ("inf", "-inf"))

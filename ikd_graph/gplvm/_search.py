@@ -98,7 +98,7 @@ JOINED = 6
 """Neighbors of a point in a threshold graph, which keep every point in it
 (docs/decisions/014-threshold.md)."""
 
-MAX_POINTS = {"annealed": 250, "local": 1000}
+MAX_POINTS = {"annealed": 250, "single": 250, "local": 1000}
 """Rows whose likelihood is searched, in some 2 000 evaluations or in 40: a few seconds of each. The
 process of the core places the others, in .4 or 3 ms a row."""
 

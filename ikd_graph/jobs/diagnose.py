@@ -199,7 +199,8 @@ def _possible_steps(d: Diagnosis) -> list[Step]:
         python = f"ikd_graph.diagnose({left}, {as_typed(settings | {'n_removed': 1})})"
         settings |= {"remove_mean_row": True}
         steps.append(Step("removing the mean row", python, "diagnose", settings))
-    if d.n_trusted and d.agreement < model_selection.SUPPORTED:
+    # Of groups that they do not join a map is a guess.
+    if d.n_trusted and d.holds_together and d.agreement < model_selection.SUPPORTED:
         rule = graph.Threshold(fdr=d.fdr, n_removed=d.n_removed)
         settings = {"n_components": m, "strategy": Blockwise(), "graph": rule}
         settings |= {"affinity": "correlation", "refine": d.parameters["refine"]}

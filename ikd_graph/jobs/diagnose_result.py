@@ -302,13 +302,11 @@ class Diagnosis:
         """
         pairs = self.trusted_pairs[: _DRAWN_PER_POINT * self.n_used]
         named = [str(names[row]) for row in self.rows] if names else []
+        some = f"the {len(pairs)} strongest of" if len(pairs) < self.n_trusted else "all"
         chart = charts.scatter(
             self.embedding,
             colors.paint(color, n=self.n_points).take(self.rows),
-            title=(
-                f"embedding of the fit; lines are the {len(pairs)} strongest of "
-                f"{self.n_trusted} significantly correlated pairs"
-            ),
+            title=f"embedding of the fit; lines are {some} {self.n_trusted} significant pairs",
             fractions=charts.variance_fractions(self.embedding),
             hover=named or [f"row {row}" for row in self.rows],
         )

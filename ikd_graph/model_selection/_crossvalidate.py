@@ -217,7 +217,7 @@ def embed(table: Floats, option: Settings) -> Floats:
     """
     kernel, size = option.kernel, 5 if option.is_auto("n_components") else option.n_components
     size = int(min(size, len(table) - 1))
-    if isinstance(option.refine, Likelihood) and option.refine.descent == "annealed":
+    if isinstance(option.refine, Likelihood) and option.refine.descent != "local":
         rows = table[evenly_spaced(len(table), MAX_POINTS["annealed"])]
         similarity = compare(rows, option.affinity, counts=True, model_based=option.model_based)
         cov = gplvm.sample_covariance(similarity.modeled(rows), centered=similarity.centers_rows)

@@ -68,8 +68,8 @@ def resolve(facts: Facts, asked: Settings, stages: Stages) -> Settings:
                                 standardized, or rows standardized; counts by the roots of their
                                 proportions. Stress, or the likelihood where two halves of the
                                 columns, embedded separately, do not support the closed form
-    a table with a likelihood   a local descent where halves support the closed form, else annealed
-                                ones
+    a table with a likelihood   a local descent where halves support the closed form, else a single
+                                one that is annealed, or a search by many of samples of the model
     pairs that are not known    a method on a graph; the likelihood of the known entries where a
                                 block without holes looks like samples of the model
     no n_components yet         n_components before the last wide gap of the spectrum
@@ -203,12 +203,13 @@ def _with_gap(facts: Facts, settings: Settings, stages: Stages) -> Settings:
 def _is_model_based(facts: Facts, settings: Settings) -> bool:
     """Whether the similarities of rows, which look like samples of the model, estimate its kernel.
 
-    Who asks for the likelihood says that the columns are samples, if nothing speaks against.
+    Who asks for the largest likelihood says that the columns are samples, if nothing speaks
+    against.
     """
     affinity = AFFINITIES["correlation" if settings.is_auto("affinity") else settings.affinity]
     if affinity.euclidean or affinity.square_roots or affinity.shared:
         return False
-    likely = isinstance(settings.refine, Likelihood)
+    likely = isinstance(settings.refine, Likelihood) and settings.refine.descent != "single"
     return facts.fit_the_model(limits.FEWEST_COLUMNS if likely else ENOUGH_COLUMNS)
 
 
@@ -377,9 +378,10 @@ def _with_descent(facts: Facts, settings: Settings, halved: Settings, asked: Set
     refine = settings.refine
     if isinstance(refine, Likelihood) and refine.descent == "auto":
         # From the closed form alone, or from many starts.
-        local = halved.agreement >= SUPPORTED and not settings.model_based
-        local = local and facts.knows_all_pairs and not facts.fit_the_model()
-        refine = replace(refine, descent="local" if local else "annealed")
+        local = halved.agreement >= SUPPORTED and facts.knows_all_pairs
+        local = local and not facts.fit_the_model()
+        alone = "local" if local else "single"
+        refine = replace(refine, descent="annealed" if settings.model_based else alone)
     return replace(settings, refine=refine)
 
 

@@ -113,7 +113,7 @@ def test_the_object_takes_what_auto_stands_for_and_what_was_asked_for(images):
     assert result.fit.kernel == kernels.Matern()
     assert np.abs(result.latent - expected.latent).max() > 0.01
     for wrong, message in (
-        ({"descent": "global"}, "descent must be one of 'auto', 'annealed', 'local'"),
+        ({"descent": "global"}, "descent must be one of 'auto', 'annealed', 'single', 'local'"),
         ({"max_iter": 0}, "max_iter must be an integer at least 1"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -423,7 +423,12 @@ def test_the_likelihood_takes_the_place_of_stress_where_halves_disagree(digits):
     model = quiet(IKD(2), X)
     assert model.agreement_ < model_selection.SUPPORTED
     assert isinstance(model.settings_.refine, refine.Likelihood)
-    assert model.settings_.refine.descent == "annealed"
+    assert model.settings_.refine.descent == "single"
+    # Settings say it all: who asks for them gets the same map, and the same trust.
+    again = quiet(IKD(**model.settings_.parameters()), X)
+    assert np.array_equal(again.embedding_, model.embedding_)
+    assert again.agreement_ == model.agreement_
+    assert np.array_equal(again.standard_errors_, model.standard_errors_, equal_nan=True)
     assert "two halves of the columns disagree" in model.settings_.reasons["refine"]
     assert "the arrangement is weak" in str(model.settings_)
     # What was asked for is done all the same.
