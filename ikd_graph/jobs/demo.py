@@ -83,11 +83,13 @@ class Demo:
     @property
     def answer(self) -> list[str]:
         """Say what was found, in four sentences."""
-        scores = ", ".join(f"{row.method} {row.r2:.2f}" for row in self.to_pandas().itertuples())
+        rows = [f"{row.method} {row.r2:.2f}" for row in self.to_pandas().itertuples()]
+        ours, scores = ", ".join(rows[1 : 1 + len(OURS)]), ", ".join(rows[1 + len(OURS) :])
         size = f"{self.data.n_features} noisy columns of {self.data.n_samples} rows"
         sizes, chance = self.cliques.cliques.sizes, self.cliques.expected_false or {}
         return [
-            f"A curve behind {size}, R² with the truth: {scores}.",
+            f"A curve behind {size}, R² with the truth: {rows[0]} (its closed forms alone: {ours}), "
+            f"{scores}.",
             f"Error bars: intervals of 95 % hold {100.0 * self.coverage:.0f} % of the true "
             "coordinates.",
             f"Cliques of the curve: {sizes.size} groups of {sizes[-1]} to {sizes[0]} rows that all "
