@@ -13,7 +13,10 @@ from ._base.table import evenly_spaced
 from ._base.types import Floats
 from ._base.validation import enough, one_of, seed, validate
 
-__all__ = ["LEVEL", "ChanceTest", "chance_test"]
+__all__ = ["LEVEL", "NULLS", "ChanceTest", "chance_test"]
+
+NULLS = ("shift", "permute", "permute_all")
+"""What a table is compared with, see `chance_test`."""
 
 LEVEL = 0.05
 """Significance: p value, or false discovery rate, above which nothing beyond chance was found."""
@@ -32,6 +35,7 @@ class ChanceTest(NamedTuple):
     n_exceeding: int  # of them, those with at least as much structure
     ordered: bool  # whether rows follow one another, which the shifted tables keep
     leveled: bool = False  # whether rows have levels or scales, which these keep as well
+    turned: bool = False  # whether columns follow one another, and these keep that order
 
     @property
     def is_noise(self) -> bool:
@@ -41,10 +45,11 @@ class ChanceTest(NamedTuple):
     @property
     def beyond(self) -> tuple[str, str]:
         """What shifted tables have as well, and what to ask if they should not."""
-        if not self.ordered:
+        if not (self.ordered or self.turned):
             return "the levels and scales of the rows" if self.leveled else "chance", ""
-        other = f"; if that order is arbitrary, diagnose with {setting('null', 'permute')}"
-        return "the order of the rows", other
+        null, of = ("permute_all", "columns") if self.turned else ("permute", "rows")
+        other = f"; if that order is arbitrary, diagnose with {setting('null', null)}"
+        return f"the order of the {of}", other
 
     def __str__(self) -> str:
         if self.p_value > LEVEL:
@@ -56,7 +61,7 @@ class ChanceTest(NamedTuple):
         )
 
 
-@validate(null=one_of(("shift", "permute")), random_state=seed)
+@validate(null=one_of(NULLS), random_state=seed)
 def chance_test(X: Floats, *, null: str = "shift", random_state: int | None = 0) -> ChanceTest:
     r"""Test whether the rows of a table are related by more than their order.
 
@@ -86,9 +91,11 @@ def chance_test(X: Floats, *, null: str = "shift", random_state: int | None = 0)
     X : (n_samples, n_features) ndarray of float64
         Points in rows; rows or columns that follow in time, in that order. Of more than 300 rows
         or columns as many evenly spaced ones.
-    null : {"shift", "permute"}
+    null : {"shift", "permute", "permute_all"}
         "permute" puts the rows in random order first. It is right where their order is arbitrary:
         of rows that are sorted along a line or a ring, the order is all that relates them.
+        "permute_all" does so with rows and columns, of which the same is true: of cells sorted by
+        their preferred heading, shifted rows are those of other headings.
     random_state : int or None
         Seed of the shifts.
 
@@ -116,7 +123,8 @@ def chance_test(X: Floats, *, null: str = "shift", random_state: int | None = 0)
     X = X[np.ix_(*(evenly_spaced(n, limits.TESTED) for n in X.shape))]
     rng = np.random.default_rng(random_state)
     # Whatever order they had, rows in a random one follow nothing.
-    X = rng.permutation(X) if null == "permute" else X
+    X = X if null == "shift" else rng.permutation(X)
+    X = rng.permutation(X, axis=1) if null == "permute_all" else X
     order, order_across = (_structure(_normal_scores(series))[1] for series in (X, X.T))
     # Where columns follow one another, they are the rows that are shifted along.
     turned = order_across > max(order, _ORDERED)
@@ -135,7 +143,8 @@ def chance_test(X: Floats, *, null: str = "shift", random_state: int | None = 0)
         drawn += 1
     p_value = reached / drawn if reached == _EXCEEDING else (reached + 1) / (drawn + 1)
     ordered = not turned and order > _ORDERED
-    return ChanceTest(p_value, drawn, reached, ordered, bool(of_their_own and not turned))
+    leveled = bool(of_their_own and not turned)
+    return ChanceTest(p_value, drawn, reached, ordered, leveled, turned)
 
 
 def _normal_scores(X: Floats) -> Floats:

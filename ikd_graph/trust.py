@@ -79,7 +79,7 @@ class Trust(NamedTuple):
             if agree:
                 return (
                     "halves of the columns give similar maps, but nothing beyond "
-                    f"{beyond} was found"
+                    f"{beyond} was found{other}"
                 )
             return f"there is nothing to see beyond {beyond}{other}"
         if self.misfit:

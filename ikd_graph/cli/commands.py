@@ -22,7 +22,7 @@ from .._base.progress import stage
 from .._base.validation import name_rows, one_of
 from .._base.warn import no_warnings, warn
 from .._preprocessing import RowSteps
-from ..datasets import BUILTIN, Dataset, load
+from ..datasets import BUILTIN, Dataset, Reading, load
 from ..estimator import IKD
 from ..jobs import topology_result
 from ..jobs.align import align
@@ -453,6 +453,10 @@ def run_dubious(arguments: argparse.Namespace) -> None:
 def _read_map(path: str, data: Dataset) -> Any:
     """Return coordinates of a file by the rows of a table; of one that embed wrote those alone."""
     read = load(path)
+    if read.n_samples == data.n_samples + 1:
+        # Numbers of columns, as pandas writes them, look like a row.
+        with suppress(ValueError):
+            read = load(path, reading=Reading(header="1"))
     coordinates = read.frame
     for labels in read.labels:
         # Of a table y are labels, of a map the height.

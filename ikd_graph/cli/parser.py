@@ -251,8 +251,8 @@ def _add_own(name: str, parser: argparse.ArgumentParser) -> None:
     """Give the parser of a command the flags that no other command has."""
     add = parser.add_argument
     if name in ("embed", "diagnose", "compare", "dubious"):
-        add("--null", choices=("shift", "permute"), help="tables of nothing: "
-            "columns shifted (default), or rows in any order")  # fmt: skip
+        add("--null", choices=("shift", "permute", "permute_all"), metavar="HOW", help="tables of "
+            "nothing: shift (default), permute (rows have no order), permute_all")  # fmt: skip
     if name == "embed":
         add("--save-model", action="store_true", default=False,
             help=f"keep the model for `{PROG} place`")  # fmt: skip

@@ -95,7 +95,8 @@ class CliqueInspection:
             few, same = (self.expected_false.get(size, 0.0) for size in (3, int(sizes[0])))
             chance = f", where tables of unrelated rows have {format_number(few)} in the mean"
             of_size = f" and {format_number(same)} of the size of the largest"
-            chance += of_size * bool(few and sizes[0] > 3) + ": not more than by chance" * (large <= few)
+            chance += of_size * bool(few and sizes[0] > 3)
+            chance += ": not more than by chance" * (large <= few)
         answer = [
             f"{name} has {'' if self.complete else 'more than '}{many} of two points or more among "
             f"{points}; {some * (not self.complete)}the largest holds {sizes[0]}: {largest}; "

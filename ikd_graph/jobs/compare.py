@@ -98,7 +98,7 @@ def compare(
         Seconds after which a fit of a peer is ended and the peer is dropped. Peers then run in a
         process of their own, where times may include compiling; else every method is compiled
         before it is timed.
-    null : {"shift", "permute"}
+    null : {"shift", "permute", "permute_all"}
         What the p value compares X with, see `chance_test`: "permute" where the order of the rows
         is arbitrary.
     random_state : int

@@ -88,8 +88,8 @@ class Demo:
         size = f"{self.data.n_features} noisy columns of {self.data.n_samples} rows"
         sizes, chance = self.cliques.cliques.sizes, self.cliques.expected_false or {}
         return [
-            f"A curve behind {size}, R² with the truth: {rows[0]} (its closed forms alone: {ours}), "
-            f"{scores}.",
+            f"A curve behind {size}, R² with the truth: {rows[0]} (its closed forms alone: "
+            f"{ours}), {scores}.",
             f"Error bars: intervals of 95 % hold {100.0 * self.coverage:.0f} % of the true "
             "coordinates.",
             f"Cliques of the curve: {sizes.size} groups of {sizes[-1]} to {sizes[0]} rows that all "

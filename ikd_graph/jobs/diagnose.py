@@ -63,7 +63,7 @@ def diagnose(
         How the fit treats holes in X, see `ikd_graph.missing`. The p value and significant
         correlations are those of X with holes filled in by values of their columns at random, which
         relate no rows.
-    null : {"shift", "permute"}
+    null : {"shift", "permute", "permute_all"}
         What the p value compares X with, see `chance_test`: "permute" where the order of the rows
         is arbitrary.
     random_state : int or None

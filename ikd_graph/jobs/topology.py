@@ -146,7 +146,8 @@ def topology(X: Any, *, n_components: int = 2, voids: bool = True, **settings: A
     with no_warnings(), naming_rows([names[k] for k in chosen] if len(names) else ()):
         # The map is a means: what its fit warns of are its coordinates.
         own = IKD(n_components + 1, **options).fit(rows)
-    model, n_tests = own.model_, 2 + voids
+    # Loops and voids of the map, and loops of the rows, whether voids are sought or not.
+    model, n_tests = own.model_, 3
     of_map = squareform(pdist(model.points))
     complexes = (
         _complex("rows", _distances(model.similarity), n_tests),

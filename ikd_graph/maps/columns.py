@@ -20,7 +20,7 @@ from .._base.table import SparseTable, evenly_spaced
 from .._base.threads import batches, single_threaded_blas
 from .._base.types import Floats, Integers
 from .._base.warn import warn
-from ..chance import LEVEL
+from ..chance import LEVEL, NULLS
 from ..covariance import unit_rows
 from ..kernels import StationaryKernel, differentiable
 from ..missing import has_holes
@@ -303,7 +303,7 @@ class OnMap(NamedTuple):
 
 @check.validate(
     kernel=check.optional(differentiable),
-    null=check.one_of(("shift", "permute")),
+    null=check.one_of(NULLS),
     random_state=check.seed,
 )
 def columns(
@@ -359,7 +359,7 @@ def columns(
         columns, each in one map: R² and significance are those on that map. Rows whose coordinates
         are NaN are not on it. What the fractions differ by between the maps, rigidly aligned, goes
         into their standard errors (the jackknife, Efron and Stein 1981).
-    null : {"shift", "permute"}
+    null : {"shift", "permute", "permute_all"}
         What a column is compared with. Rows that are sorted, as by class, are related to the next
         ones whatever a column does: shifts then find nothing, and "permute" is right if the rows
         are independent. Below 30 rows there are too few shifts, and columns of no relation are

@@ -17,11 +17,11 @@ from scipy.stats import false_discovery_control, norm
 from .._base import limits
 from .._base import validation as check
 from .._base.as_table import Table, as_table, row_names, rows_by_name
-from .._base.format import count
+from .._base.format import count, listed
 from .._base.table import evenly_spaced, rows_of, some_rows
 from .._base.threads import single_threaded_blas
 from .._base.types import Booleans, Floats, Integers
-from ..chance import LEVEL, ChanceTest
+from ..chance import LEVEL, NULLS, ChanceTest
 from ..plotting import plot
 from ..similarity import AFFINITIES
 from ..trust import Trust, chance_of
@@ -101,9 +101,10 @@ class DubiousRows:
         rows = count(len(self), "row")
         told = f"none of {rows} can be shown to be dubious"
         if self.n_dubious:
+            names = listed(self.to_pandas().index[self.mask])
             told = (
-                f"{self.n_dubious} of {rows} {'is' if self.n_dubious == 1 else 'are'} dubious: of "
-                "held-out columns, neighbors on the map leave "
+                f"{self.n_dubious} of {rows} {'is' if self.n_dubious == 1 else 'are'} dubious "
+                f"({names}): of held-out columns, neighbors on the map leave "
                 f"{self.excess[self.mask].mean():.0%} of the variance more than those in the data"
             )
         if not self.is_contradicted:
@@ -130,7 +131,7 @@ class DubiousRows:
         Returns
         -------
         list of str
-            Sentences without names.
+            The first ten rows are named.
         """
         told = f"{self.sentence[0].upper()}{self.sentence[1:]}."
         if np.isfinite(self.agreements).all():
@@ -186,7 +187,7 @@ NEW_ROWS = check.optional(
 @check.validate(
     affinity=check.one_of(("auto", *AFFINITIES)),
     new=NEW_ROWS,
-    null=check.one_of(("shift", "permute")),
+    null=check.one_of(NULLS),
 )
 def dubious(
     Z: ArrayLike | Callable[[Any], ArrayLike],
@@ -230,7 +231,7 @@ def dubious(
     new : (Z_new, X_new), optional
         Coordinates and measurements of other rows that were put on the map: the result is about
         these, each compared with the rows of Z alone.
-    null : {"shift", "permute"}
+    null : {"shift", "permute", "permute_all"}
         What the p value of the table compares with, see `ikd_graph.chance.chance_test`.
 
     Returns

@@ -164,6 +164,14 @@ def test_clouds_and_noise_rarely_have_a_loop():
     assert sum(found) <= 1
 
 
+def test_a_loop_has_one_p_value_whether_voids_are_sought_or_not():
+    X = sample(circle(80)[1], 100)
+    found = [ikd_graph.topology(X, voids=voids).features for voids in (False, True)]
+    of_loops, also = (each[each.degree == 1].p_value.to_numpy() for each in found)
+    assert 0.0 < of_loops.min() < 1.0
+    np.testing.assert_array_equal(of_loops, also)
+
+
 def test_two_rings_far_apart_are_two_pieces_and_two_loops():
     points = np.vstack([circle(150)[1], circle(150, 1)[1] + [8.0, 0.0]])
     found = ikd_graph.topology(sample(points, 400, noise=0.3), voids=False)

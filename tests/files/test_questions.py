@@ -98,6 +98,13 @@ def test_a_map_in_x_and_y_has_two_coordinates(files, capsys):
     assert "xy.csv: x, y" in said
 
 
+def test_numbers_of_columns_are_no_row_of_a_map(files, capsys):
+    other = pd.read_csv(files / "umap.csv", index_col=0).loc[NAMES]
+    pd.DataFrame(other.to_numpy()).to_csv(files / "plain.csv", index=False)
+    assert run("dubious", files / "plain.csv", files / "cells.csv", "-o", files / "out") == 0
+    assert "(cell3, cell40, cell77, cell120)" in capsys.readouterr().out
+
+
 def test_a_map_of_other_rows_is_refused_with_the_cure(files, capsys):
     other = pd.read_csv(files / "umap.csv", index_col=0)
     other[:100].to_csv(files / "few.csv")

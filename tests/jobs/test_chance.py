@@ -60,6 +60,21 @@ def test_series_may_forget_at_different_rates():
     assert rejected(tables) <= 7
 
 
+def test_cells_in_order_are_found_where_that_order_is_arbitrary():
+    rng = np.random.default_rng(0)
+    heading = rng.uniform(0.0, 2.0 * np.pi, (150, 1))
+    preferred = np.linspace(0.0, 2.0 * np.pi, 50, endpoint=False)
+    X = np.exp(2.0 * np.cos(heading - preferred) - 2.0) + 0.25 * rng.normal(size=(150, 50))
+    # Rows that are shifted along the cells are rows of other headings.
+    found = chance_test(X)
+    assert found.p_value > 0.05
+    assert "nothing beyond the order of the columns" in str(found)
+    assert "null='permute_all'" in str(found)
+    assert chance_test(X, null="permute_all").p_value == 0.005
+    noise = [chance_test(rng.normal(size=(60, 40)), null="permute_all") for _ in range(40)]
+    assert sum(each.p_value <= 0.05 for each in noise) <= 6
+
+
 def test_a_ring_in_order_is_found_where_the_order_is_arbitrary():
     angle = 2.0 * np.pi * np.arange(100)[:, None] / 100
     ring = datasets.gplvm_data(np.hstack([np.cos(angle), np.sin(angle)]), 60, noise=0.5).X

@@ -351,7 +351,7 @@ def test_the_map_draws_the_significant_pairs_between_named_points():
     assert pairs.get_xlabel() == "correlation"
     assert {text.get_text() for text in where.texts} <= set(names)
     assert len(where.texts) > 7
-    assert "significantly" in where.get_title(loc="left")
+    assert "significant pairs" in where.get_title(loc="left")
 
 
 def test_every_pair_is_counted_where_all_correlations_are_one():

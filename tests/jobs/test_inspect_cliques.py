@@ -208,6 +208,16 @@ def test_the_answer_counts_what_is_there_and_what_chance_would_give():
     assert f"of 3 points or more {len(stays)} would be there again" in sure.answer[1]
 
 
+@pytest.mark.filterwarnings("ignore")  # of components
+def test_links_between_components_are_no_level_of_chance():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(6, 200)), 8, axis=0) + 0.7 * rng.normal(size=(48, 200))
+    found = inspect_cliques(X, affinity="correlation", graph=graph.Threshold(fdr=0.01))
+    assert found.n_links > 0
+    assert np.sum(found.cliques.sizes >= 3) >= 6
+    assert found.expected_false.get(3, 0.0) < 0.5
+
+
 @pytest.mark.filterwarnings("ignore:no two of 50 rows are correlated more than unrelated rows")
 def test_chance_has_the_cliques_that_levels_of_columns_make():
     rng = np.random.default_rng(0)
