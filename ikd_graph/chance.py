@@ -143,7 +143,7 @@ def chance_test(X: Floats, *, null: str = "shift", random_state: int | None = 0)
         drawn += 1
     p_value = reached / drawn if reached == _EXCEEDING else (reached + 1) / (drawn + 1)
     ordered = not turned and order > _ORDERED
-    leveled = bool(of_their_own and not turned)
+    leveled = bool(of_their_own) and not turned
     return ChanceTest(p_value, drawn, reached, ordered, leveled, turned)
 
 

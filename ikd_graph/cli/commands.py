@@ -491,10 +491,9 @@ def run_topology(arguments: argparse.Namespace) -> None:
 def run_demo(arguments: argparse.Namespace) -> None:
     """Compare methods where the truth is known, show cliques, and look at noise alone."""
     common.check_outputs(arguments)
-    result = demo(bool(arguments.verbose))
-    arguments.data = "digits"
-    again = common.paste_command(arguments, "embed", {})
-    step = "A real table, of handwritten digits; a file of your own goes in its place:", again
+    result = demo(arguments.verbose)
+    arguments.data, words = "digits", "A real table, of digits; your own file goes in its place:"
+    step = (words, common.paste_command(arguments, "embed", {}))
     rows = result.to_pandas()
     files: dict[str, Any] = {"scores.csv": rows.to_csv(index=False)}
     files["picture.png"], files["report.html"] = common.drawings(

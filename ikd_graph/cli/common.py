@@ -113,12 +113,11 @@ def drawings(
             ax = plot.axes(*size)
             draw(ax)
             # Pages stay small: they have it for browsers that run no script.
-            coarse = plot.image(ax, 72) if page else None
-            png = plot.image(ax, form=arguments.format)
+            png, coarse = plot.image(ax, form=arguments.format), page and plot.image(ax, 72)
     except ImportError as error:
         print_error("warning", f"no picture: {error}")
     try:
-        around = {"command": typed_command(arguments), "picture": coarse}
+        around = {"command": typed_command(arguments), "picture": coarse or None}
         options = {"warnings": arguments.heard, **around, **options}
         with stage(arguments.verbose * bool(page), "page"):
             html = getattr(report, page)(*content, **options) if page else None

@@ -23,12 +23,8 @@ def typed_name() -> str:
 
     That is so in an environment that is not activated.
     """
-    path = Path(sys.argv[0])
-    if shutil.which(PROG):
-        return PROG
-    if path.name == "__main__.py":
-        return "python -m ikd_graph"
-    return shlex.quote(sys.argv[0]) if path.stem == PROG else PROG
+    ways = {"__main__": "python -m ikd_graph", PROG: shlex.quote(sys.argv[0])}
+    return PROG if shutil.which(PROG) else ways.get(Path(sys.argv[0]).stem, PROG)
 
 
 def write_lines(lines: Iterable[str]) -> None:

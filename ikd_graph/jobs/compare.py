@@ -193,7 +193,7 @@ def compare(
     plans = [(name, how) for name in names for how in _refinements(name, refine)]
     try:
         for name, how in plans:
-            with stage(verbose, _title(name, how)):
+            with stage(verbose, f"{name}, {_name(how) or 'plain'}"):
                 bench.compile(name, how)
                 result.rows.extend([bench.row(name, how, level) for level in levels])
     except KeyboardInterrupt as stopped:
@@ -269,7 +269,8 @@ class _Bench:
 
     def row(self, name: str, refine: Any, level: float) -> Row:
         """Score a method at a noise level, and embed the first table."""
-        row = Row(_title(name, refine), name, _name(refine), level)
+        kind = _name(refine)
+        row = Row(f"{name} + {kind}" if kind else name, name, kind, level)
         fits = [self.fit(name, refine, self.table(level, 0))]
         scores: list[list[float]] = []
         n_tables = self.n_draws if level else 1 if self.references else len(self.folds)
@@ -365,11 +366,6 @@ def _refinements(name: str, refine: Any) -> list[Any]:
     """Refinements that a method is compared with: strategies on a graph plain and refined."""
     refined = refine is not None and name in STRATEGIES and STRATEGIES[name].uses_graph
     return [None, refine] if refined else [None]
-
-
-def _title(name: str, refine: Any) -> str:
-    """Name of a method and of its refinement."""
-    return name if refine is None else f"{name} + {_name(refine)}"
 
 
 def _name(refine: Any) -> str | None:

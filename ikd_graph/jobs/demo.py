@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from .. import metrics
-from .._base.progress import Stages
+from .._base.progress import stage
 from .._base.types import Floats
 from .._base.warn import no_warnings
 from ..chance import ChanceTest, chance_test
@@ -77,8 +76,8 @@ class Demo:
     @property
     def coverage(self) -> float:
         """Fraction of the true coordinates that intervals of 95 % hold."""
-        curve = self.embeddings["curve"]
-        return float(np.mean(np.abs(curve["truth"] - curve["IKD"]) < 1.96 * self.errors))
+        truth, Z = (self.embeddings["curve"][name] for name in ("truth", "IKD"))
+        return float(np.mean(np.abs(truth - Z) < 1.96 * self.errors))
 
     @property
     def answer(self) -> list[str]:
@@ -100,8 +99,8 @@ class Demo:
     @property
     def _verdict(self) -> str:
         """What is to be seen in the noise."""
-        what = "nothing to see" if self.chance.is_noise else "something"
-        return f"{what} (p = {self.chance.p_value:.2g})"
+        p_value = f"(p = {self.chance.p_value:.2g})"
+        return f"nothing to see {p_value}" if self.chance.is_noise else f"something {p_value}"
 
     def panels(self) -> dict[str, Panel]:
         """Return every embedding by its title, and the cliques of the curve."""
@@ -116,8 +115,8 @@ class Demo:
             of_rows[self.cliques.cliques[row]] = k
         palette = (MUTED, *CLASSES[: len(largest)])
         paint = Paint("clique", of_rows, ("",) * len(palette), palette)
-        said = f"the {len(largest)} largest in colors"
-        panels["curve: cliques"] = Panel(self.embeddings["curve"]["IKD"], paint, said)
+        said, best = f"the {len(largest)} largest in colors", panels["curve: IKD"]
+        panels["curve: cliques"] = Panel(best.Z, paint, said)
         for method, Z in self.embeddings["noise"].items():
             said = self._verdict if method == "IKD" else "by default"
             panels[f"noise: {method}"] = Panel(Z, Paint(palette=(MUTED,)), said)
@@ -146,13 +145,13 @@ class Demo:
         return plot.small_multiples(Z, paints, captions=captions, errors=errors, ax=ax)
 
 
-def demo(verbose: bool = False) -> Demo:
+def demo(verbose: int = 0) -> Demo:
     """Compare methods on a curve behind noise, and look at noise alone.
 
     Parameters
     ----------
-    verbose : bool
-        Whether a line is shown for each stage.
+    verbose : int
+        1 shows a line for each stage.
 
     Returns
     -------
@@ -161,18 +160,14 @@ def demo(verbose: bool = False) -> Demo:
     """
     curve = figure_eight()
     noise = Dataset(np.random.default_rng(0).normal(size=curve.X.shape), name="noise")
-    embeddings = {}
-    with Stages(verbose) as stages, no_warnings():
-        model = IKD(2, n_jobs=1).fit(curve.X)
-        for name, data in (("curve", curve), ("noise", noise)):
-            with stages(f"{name} by several methods"):
-                embeddings[name] = _embeddings(data)
-        with stages("error bars"):
-            errors = model.standard_errors_
-        with stages("cliques"):
+    with no_warnings():
+        with stage(verbose, "error bars"):
+            errors = IKD(2, n_jobs=1).fit(curve.X).standard_errors_
+        with stage(verbose, "other methods"):
+            embeddings = {"curve": _embeddings(curve), "noise": _embeddings(noise)}
+        with stage(verbose, "cliques"):
             found = inspect_cliques(curve, n_jobs=1)
-        with stages("chance"):
-            return Demo(curve, embeddings, errors, found, chance_test(noise.X))
+    return Demo(curve, embeddings, errors, found, chance_test(noise.X))
 
 
 def _embeddings(data: Dataset) -> dict[str, Floats]:
@@ -181,7 +176,6 @@ def _embeddings(data: Dataset) -> dict[str, Floats]:
     every["IKD"] = Z = IKD(2, n_jobs=1).fit_transform(data.X)
     for name in OURS:
         every[name] = IKD(2, strategy=name, refine=None, n_jobs=1).fit_transform(data.X)
-    for name in OTHERS:
-        if find_spec(PEERS[name].module):
-            every[PEERS[name].title] = embed(name, data.X).value
+    found = {PEERS[name].title: embed(name, data.X).value for name in OTHERS}
+    every |= {title: each for title, each in found.items() if each is not None}
     return {title: metrics.aligned(each, Z - Z.mean(axis=0)) for title, each in every.items()}

@@ -112,9 +112,8 @@ def _communities(result: CliqueInspection) -> list[page.Block]:
             f"{score['purity']:.2f}, over {score['covered']:.0%} of the labeled points."
         )
     names = result.data.names
-    table = found.to_pandas(names, labels)
-    table["members"] = [listed(names[row] for row in rows) for rows in found]
-    table = table.head(15)
+    members = [listed(names[row] for row in rows) for rows in found]
+    table = found.to_pandas(names, labels).assign(members=members).head(15)
     return [page.block("note", text), page.table(table)]
 
 
