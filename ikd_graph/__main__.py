@@ -1,7 +1,6 @@
 """The command line as ``python -m ikd_graph``."""
 
-import sys
-
 from .cli import main
 
-sys.exit(main())
+if __name__ == "__main__":
+    raise SystemExit(main())

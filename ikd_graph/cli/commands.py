@@ -491,7 +491,7 @@ def run_topology(arguments: argparse.Namespace) -> None:
 def run_demo(arguments: argparse.Namespace) -> None:
     """Compare methods where the truth is known, show cliques, and look at noise alone."""
     common.check_outputs(arguments)
-    result = demo(arguments.verbose)
+    result = demo(bool(arguments.verbose))
     arguments.data, words = "digits", "A real table, of digits; your own file goes in its place:"
     step = (words, common.paste_command(arguments, "embed", {}))
     rows = result.to_pandas()

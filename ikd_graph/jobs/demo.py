@@ -145,13 +145,13 @@ class Demo:
         return plot.small_multiples(Z, paints, captions=captions, errors=errors, ax=ax)
 
 
-def demo(verbose: int = 0) -> Demo:
+def demo(verbose: bool = False) -> Demo:
     """Compare methods on a curve behind noise, and look at noise alone.
 
     Parameters
     ----------
-    verbose : int
-        1 shows a line for each stage.
+    verbose : bool
+        Whether a line is shown for each stage.
 
     Returns
     -------

@@ -298,10 +298,10 @@ def what_is_printed():
     rng = np.random.default_rng(0)
     levels = np.exp(rng.normal(size=60)) * (0.3 + rng.uniform(size=(100, 1)))
     yield heard(lambda: diagnose(levels + 0.3 * rng.normal(size=levels.shape)))
-    # A surface, its columns shuffled, and random walks.
+    # A surface, its columns shuffled, and random walks along either.
     surface = process(Z, 60, 0.2)
     shuffled = np.random.default_rng(5).permuted(surface, axis=0)
-    for table in (surface, shuffled, np.cumsum(shuffled, axis=0)):
+    for table in (surface, shuffled, np.cumsum(shuffled, axis=0), np.cumsum(shuffled, axis=1)):
         yield heard(partial(diagnose, table)).lower()
     for data in (datasets.load("medium"), datasets.load("digits"), datasets.half_moons(60)):
         unknown = replace(data, latent=data.latent if data.name.startswith("medium") else None)
