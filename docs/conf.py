@@ -87,10 +87,14 @@ sphinx_gallery_conf = {
 suppress_warnings = ["config.cache"]
 
 
-def keep_together(app, path, parent, content):
-    """Break no mean from its spread, and no power of ten, in narrow tables."""
+def adapted(app, path, parent, content):
+    """Break no mean from its spread, and no power of ten; name files that are no pages."""
     text = content[0].replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
-    content[0] = re.sub(r"(?<=\de)-(?=\d\d\b)", "\N{NON-BREAKING HYPHEN}", text)
+    text = re.sub(r"(?<=\de)-(?=\d\d\b)", "\N{NON-BREAKING HYPHEN}", text)
+    if Path(path).parts[-2:] == ("results", "README.md"):
+        # Files beside it are no pages: they are named.
+        text = re.sub(r"\[([^][]+)\]\([^)]+\)", r"\1", text)
+    content[0] = text
 
 
 def leave_out_of_search(app, page, source):
@@ -123,7 +127,7 @@ def translate_links(app, page, source):
 def setup(app):
     """Register what is done to the sources of pages."""
     app.connect("source-read", translate_links)
-    app.connect("include-read", keep_together)
+    app.connect("include-read", adapted)
     app.connect("source-read", leave_out_of_search)
 
 

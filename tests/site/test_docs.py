@@ -147,8 +147,8 @@ def test_every_page_is_in_the_table_of_contents_in_its_order():
     pages = [name for name in listed if "/" not in name]
     assert pages == [
         *("start", "weak", "trust", "dubious", "topology", "columns", "cliques", "compare"),
-        *("files", "choose", "how", "mathematics", "large", "peers", "networkx", "messages"),
-        *("api", "changelog"),
+        *("files", "choose", "how", "mathematics", "experiments", "large", "peers", "networkx"),
+        *("messages", "api", "changelog"),
     ]
     assert {path.stem for path in PAGES} == {*pages, "index"} - {"api"}
 
