@@ -47,13 +47,10 @@ def test_each_job_has_a_page_and_a_command_that_draws_the_picture_above_it():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line", re.findall(r"^ikd-graph (.*)$", TEXT, re.M))
-def test_commands_run_where_no_environment_is_activated(line, tmp_path):
-    """What they print last runs as well, as it is printed."""
+def test_a_command_and_the_next_run_where_no_environment_is_activated(tmp_path):
+    """What runs where it is activated is asked elsewhere."""
     program = Path(sys.executable).parent / "ikd-graph"
-    bare = {
-        name: value for name, value in os.environ.items() if name not in ("PATH", "VIRTUAL_ENV")
-    }
+    bare = {name: each for name, each in os.environ.items() if name not in ("PATH", "VIRTUAL_ENV")}
     bare["PATH"] = os.defpath
 
     def run(words):
@@ -61,9 +58,10 @@ def test_commands_run_where_no_environment_is_activated(line, tmp_path):
         assert done.returncode == 0, done.stderr
         return done.stdout.decode().splitlines()
 
+    (line,) = re.findall(r"^ikd-graph (compare .*)$", TEXT, re.M)
     said = run([program, *shlex.split(line)])
-    assert list((tmp_path / "results").glob("*.png"))
-    (following,) = [text for text in said if text.lstrip().startswith(str(program))][:1]
+    assert list((tmp_path / "results").glob("*_compare.png"))
+    (following,) = [text for text in said if text.lstrip().startswith(str(program))]
     run(shlex.split(following))
 
 
