@@ -89,12 +89,11 @@ def written(tmp_path_factory):
 @pytest.mark.parametrize(
     "typed",
     [
-        ("embed", "holes.csv", "--missing", "pairwise"),
         ("diagnose", "holes.csv", "--missing", "pairwise"),
         ("cliques", "holes.csv", "--missing", "pairwise"),
         ("topology", "holes.csv", "--missing", "pairwise"),
         ("dubious", "whole_embedding.csv", "holes.csv"),
-        ("compare", "holes.csv", "--impute", "mean", "--noise", "0"),
+        ("compare", "holes.csv", "--impute", "mean", "--noise", "0", "--methods", "geodesic"),
         ("place", "whole_model.ikd", "whole.csv"),
         ("align", "whole.csv", "holes.csv"),
     ],
