@@ -453,7 +453,7 @@ def run_dubious(arguments: argparse.Namespace) -> None:
 def _read_map(path: str, data: Dataset) -> Any:
     """Return coordinates of a file by the rows of a table; of one that embed wrote those alone."""
     read = load(path)
-    if read.n_samples == data.n_samples + 1:
+    if np.array_equal(read.X[0], np.arange(read.n_features)) and read.n_samples > data.n_samples:
         # Numbers of columns, as pandas writes them, look like a row.
         with suppress(ValueError):
             read = load(path, reading=Reading(header="1"))

@@ -104,7 +104,7 @@ def compare(
     random_state : int
         Seed of noise, halves and methods.
     verbose : int
-        1 shows a progress bar on a terminal, and a line for each stage elsewhere.
+        1 shows stage and time on a terminal, and a line for each stage elsewhere.
     **settings
         Further parameters of `IKD`: ``affinity``, ``graph``, ``kernel``, ``refine``,
         ``n_landmarks``, ``n_jobs``. What is "auto" is chosen once, on the table as given, for all

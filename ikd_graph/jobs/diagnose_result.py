@@ -256,8 +256,8 @@ class Diagnosis:
             texts["noise"] = f"about {self.noise_fraction:.0%} of the variance is independent noise"
         if others := [step.words for _, step in self.tried if step not in self.steps]:
             texts["tried"] = "; ".join(others)
-        # The verdict has a cure of its own of a model that does not fit, and of ordered rows.
-        own = self.trust.misfit or (self.trust.found_nothing and self.chance.ordered)
+        # The verdict has a cure of its own of a model that does not fit, and of an order.
+        own = self.trust.misfit or (self.trust.found_nothing and self.chance.beyond[1])
         if self.trust.is_weak and len(self.steps) == 1 and not own:
             texts["cure"] = "more columns, or means of rows that belong together, may help"
         return texts

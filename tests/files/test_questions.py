@@ -103,6 +103,11 @@ def test_numbers_of_columns_are_no_row_of_a_map(files, capsys):
     pd.DataFrame(other.to_numpy()).to_csv(files / "plain.csv", index=False)
     assert run("dubious", files / "plain.csv", files / "cells.csv", "-o", files / "out") == 0
     assert "(cell3, cell40, cell77, cell120)" in capsys.readouterr().out
+    # A row too many is none of these.
+    extra = np.vstack([other.to_numpy()[:1], other.to_numpy()])
+    np.savetxt(files / "plain.csv", extra, delimiter=",")
+    assert run("dubious", files / "plain.csv", files / "cells.csv", "-o", files / "out") == 2
+    assert "got 151" in capsys.readouterr().err
 
 
 def test_a_map_of_other_rows_is_refused_with_the_cure(files, capsys):
